@@ -166,6 +166,8 @@ def statement(action: str, table: str) -> str:
         "quality.word": "word",
         "quality.lab_score": "subject",
         "quality.judge": "model",
+        "quality.gold_source": "notes_of",
+        "ctl.look_source": "gold",
         "quality.lab_scores": "subject",
         "quality.score_history": "subject",
         "quality.determination": "release",
