@@ -81,7 +81,7 @@ CREATE OR REPLACE FUNCTION ctl.require_who(p_who text) RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     IF coalesce(ctl.trimmed(p_who), '') = ''
-       OR ctl.trimmed(p_who) ~ '[\u0001-\u001f\u007f-\u009f\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]' THEN
+       OR ctl.trimmed(p_who) ~ '[\u0001-\u001f\u007f-\u009f\u00ad\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]' THEN
         RAISE EXCEPTION 'who' USING ERRCODE = 'DG003';
     END IF;
 END $$;
