@@ -110,6 +110,10 @@ def _site(site: Site) -> Iterator[Diagnosis]:
         warehouse = _look("warehouse", lambda: _warehouse(site))
         yield warehouse
         if warehouse.good:
+            if old := site.warehouse.outdated():
+                yield Diagnosis(
+                    "server", False, f"started by an earlier version ({', '.join(old)}): run `deid db stop` once"
+                )
             found = unbounded(site.warehouse.engine(Role.OFFICER))
             yield Diagnosis("logins", not found, "; ".join(found) or "no reader's login can do more than read")
             if site.settings.thresholds.signed_dossier and not signers(site.warehouse.engine(Role.OFFICER)):

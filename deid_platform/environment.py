@@ -23,8 +23,9 @@ def ordinary_environment() -> dict[str, str]:
 
 def harmless_environment() -> dict[str, str]:
     """All variables but this platform's own and those that look like a secret: for a program of somebody else."""
-    return {
-        name: value
-        for name, value in os.environ.items()
-        if not _SECRET.fullmatch(name.upper()) and not _WITH_PASSWORD.search(value)
-    }
+    return {name: value for name, value in os.environ.items() if not looks_secret(name, value)}
+
+
+def looks_secret(name: str, value: str) -> bool:
+    """Whether a variable is this platform's own or looks like a secret."""
+    return bool(_SECRET.fullmatch(name.upper()) or _WITH_PASSWORD.search(value))

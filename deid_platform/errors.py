@@ -638,7 +638,7 @@ class Code(Enum):
     SIGNATURE_INVALID = (
         "signature-invalid",
         "A signature does not belong to this dossier, to its text or to the key that was named, or its key is no "
-        "signer's.",
+        "signer's, or that of a signer of another name (`who`).",
         "Get dossier and signature again from whoever signed them; do not rely on this file. The administrator names a "
         "new key: `deid dossier signer`.",
     )
@@ -706,6 +706,12 @@ class Code(Enum):
         "extract-unknown",
         "The ledger has no such extract, or its manifest is not the one that was recorded.",
         "See `deid extract list`. Files that the ledger does not know are not to be used.",
+    )
+    EXTRACT_REFUSED = (
+        "extract-refused",
+        "An extract would hold no notes, or be the second of one transaction, or the login has made 100 within an "
+        "hour; the reference says which. No file is left.",
+        "Without notes: `deid project list` shows what the project may read. Else wait, and make fewer of them.",
     )
     EXTRACT_DAMAGED = (
         "extract-damaged",

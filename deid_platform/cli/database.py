@@ -29,6 +29,8 @@ def db_bootstrap(config: Config = None) -> None:
     with progress("preparing the warehouse"):
         prepare(site.warehouse, profile=site.settings.profile, signed_dossier=demanded)
     say(f"warehouse ready: {site.warehouse.describe()}, gate profile {site.settings.profile}")
+    if old := site.warehouse.outdated():
+        say(f"the server was started by an earlier version ({', '.join(old)}): run `deid db stop` once")
 
 
 @db.command("status")

@@ -119,7 +119,8 @@ def sign_dossier(
 
     Raises:
         DeidError: `dossier-unknown` if it is not the newest dossier of a release as it was written; `dossier-key`;
-            `waiver-invalid` naming `who`, `reason` or `until`; `signature-invalid` naming `key` if it is no signer's.
+            `waiver-invalid` naming `who`, `reason` or `until`; `signature-invalid` naming `key` if it is no signer's,
+            or `who` if its signer has another name.
     """
     officer = site.warehouse.engine(Role.OFFICER)
     try:

@@ -149,8 +149,8 @@ def verified(dossier: bytes, signed: str, *, public: str | None = None) -> State
         said = dict(found["statement"])
         signed_on, reassess_by = (date.fromisoformat(said.pop(name)) for name in ("signed_on", "reassess_by"))
         statement = Statement(**said, signed_on=signed_on, reassess_by=reassess_by)
-        signature, own = base64.b64decode(found["signature"]), str(found["public_key"])
-        key = Ed25519PublicKey.from_public_bytes(base64.b64decode(own))
+        signature, own = _decoded(found["signature"]), str(found["public_key"])
+        key = Ed25519PublicKey.from_public_bytes(_decoded(own))
     except (ValueError, KeyError, TypeError, AttributeError):
         raise DeidError(Code.SIGNATURE_INVALID, "file") from None
     if statement.dossier != digest_of(dossier):
@@ -162,3 +162,11 @@ def verified(dossier: bytes, signed: str, *, public: str | None = None) -> State
     except InvalidSignature:
         raise DeidError(Code.SIGNATURE_INVALID, "signature") from None
     return statement
+
+
+def _decoded(said: str) -> bytes:
+    """Base64 in the one form that `sign` and `public_key` write."""
+    decoded = base64.b64decode(said, validate=True)
+    if base64.b64encode(decoded).decode() != said:
+        raise ValueError
+    return decoded

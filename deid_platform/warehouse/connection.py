@@ -46,6 +46,7 @@ _OWN_STATES = {
     "DG017": Code.DECISIONS_ALTERED,
     "DG018": Code.MARK_UNKNOWN,
     "DG019": Code.SIGNATURE_INVALID,
+    "DG020": Code.EXTRACT_REFUSED,
 }
 _BY_STATE = (
     # undefined table, function, schema; database does not exist
@@ -110,6 +111,10 @@ class Warehouse:
         assert self._url is not None  # noqa: S101 - one of the two is set
         host = self._url.query.get("host", self._url.host)
         return f"PostgreSQL at {host}, database {self.database}"
+
+    def outdated(self) -> tuple[str, ...]:
+        """What the embedded server, started by an earlier version, keeps until it is stopped once."""
+        return self._server.outdated() if self._server is not None else ()
 
     def accept(self, feed: str, *, demonstration: bool, allow_real: bool = False) -> None:
         """Refuses data that the embedded server is not meant for.

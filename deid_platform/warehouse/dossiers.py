@@ -94,7 +94,8 @@ def record_signature(
 
     Raises:
         DeidError: `dossier-unknown` if it is not the newest one of its release; `waiver-invalid` naming `who`, `reason`
-            or `until`; `signature-invalid` naming `day`, `key` (of no signer) or `signature`.
+            or `until`; `signature-invalid` naming `day`, `key` (of no signer), `who` (another than the key's signer) or
+            `signature`.
     """
     values = {
         "d": digest, "who": who, "conclusion": conclusion, "reason": reason, "day": signed_on, "until": reassess_by,

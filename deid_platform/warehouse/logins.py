@@ -38,7 +38,12 @@ NOT_FOR_EVERYONE = (
 )
 """Names of functions of the server, as patterns: readers can do without, and a session of one would harm others."""
 _SETTINGS_OF_ROLES = {"pg_db_role_setting": "setconfig", "pg_roles": "rolconfig", "pg_user": "useconfig"}
-"""Where each login's own settings stand, which may be any text: by them, one reader writes and every other reads."""
+_GIVEN_BY_ROLES = {"pg_default_acl": "defaclacl", "pg_shdepend": "refobjid"}
+_WRITTEN_BY_ROLES = _SETTINGS_OF_ROLES | _GIVEN_BY_ROLES
+"""Where each login's own settings and default privileges stand: by them, one reader writes and every other reads.
+
+Of the second nothing is left: how many rows there are, and of which roles, tells as much as what stands in them.
+"""
 MIGRATION_LOCK = "pg_advisory_xact_lock(bigint)"
 """The one of them that the owner takes, so that one migration runs at a time."""
 _FUNCTIONS = """
@@ -139,6 +144,8 @@ def take_from_public(connection: Connection) -> None:
         both = f"REVOKE SELECT {place} FROM PUBLIC; GRANT SELECT ({others}) {place} TO PUBLIC"  # noqa: S608 - names of the server
         # In one transaction: others read these tables all the time.
         connection.exec_driver_sql(both, execution_options={"no_parameters": True})
+    given = ", ".join(f"pg_catalog.{table}" for table in _GIVEN_BY_ROLES)
+    connection.execute(text(f"REVOKE SELECT ON {given} FROM PUBLIC"))  # noqa: S608 - names of the server
     connection.execute(text(f"GRANT SELECT ON pg_catalog.pg_db_role_setting TO {Role.OFFICER}"))
 
 
@@ -156,14 +163,16 @@ _UNBOUNDED = f"""
     FROM unnest(CAST(:powers AS text[])) p (name)
     WHERE NOT pg_has_role('deid_owner', p.name, 'MEMBER')
     UNION ALL
-    SELECT format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC: readers may call them',
-                  string_agg(f.name, ', ' ORDER BY f.name))
+    SELECT format('readers may call %s%s: let a superuser run `deid db bootstrap`',
+                  array_to_string((array_agg(f.name ORDER BY f.name))[1:3], ', '),
+                  CASE WHEN count(*) > 3 THEN format(' and %s more functions that harm others', count(*) - 3) END)
     FROM ({_FUNCTIONS}) f WHERE has_function_privilege('analyst', f.oid, 'EXECUTE') HAVING count(*) > 0
     UNION ALL
     SELECT format('GRANT EXECUTE ON FUNCTION %s TO deid_owner: no migration can begin', CAST(:lock AS text))
     WHERE NOT has_function_privilege('deid_owner', CAST(:lock AS text), 'EXECUTE')
     UNION ALL
-    SELECT 'readers read each other''s settings, which may be any text: let a superuser run `deid db bootstrap`'
+    SELECT 'readers read each other''s settings or default privileges, which may be any text: let a superuser run'
+           ' `deid db bootstrap`'
     FROM unnest(CAST(:settings AS text[]), CAST(:columns AS text[])) s (name, settings)
     WHERE has_column_privilege('analyst', 'pg_catalog.' || s.name, s.settings, 'SELECT') HAVING count(*) > 0
     UNION ALL
@@ -179,7 +188,9 @@ _UNBOUNDED = f"""
     SELECT 'max_prepared_transactions is not 0: what a reader prepares keeps its locks after its session'
     WHERE current_setting('max_prepared_transactions') <> '0'
     UNION ALL
-    SELECT 'reserved_connections is 0: readers can fill the server'
+    SELECT CASE WHEN current_setting('reserved_connections', true) IS NULL
+                THEN 'readers can fill the server: PostgreSQL 16 or later reserves connections for the platform'
+                ELSE 'reserved_connections is 0: readers can fill the server' END
     WHERE coalesce(current_setting('reserved_connections', true), '0') = '0'
 """  # noqa: S608 - ours alone
 
@@ -192,8 +203,8 @@ def unbounded(officer: Engine) -> tuple[str, ...]:
         "powers": [*OWNER_POWERS],
         "functions": [*NOT_FOR_EVERYONE],
         "lock": MIGRATION_LOCK,
-        "settings": [*_SETTINGS_OF_ROLES],
-        "columns": [*_SETTINGS_OF_ROLES.values()],
+        "settings": [*_WRITTEN_BY_ROLES],
+        "columns": [*_WRITTEN_BY_ROLES.values()],
     }
     with begin(officer) as connection:
         return tuple(connection.execute(text(_UNBOUNDED), values).scalars())

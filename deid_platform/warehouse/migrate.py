@@ -79,11 +79,12 @@ def register_signer(admin: Engine, public_key: str, who: str, *, ends: bool = Fa
     Args:
         admin: The administrator's engine: the officer does not say which key is the officer's.
         public_key: In base64, as `deid dossier key` prints it.
-        who: The person.
+        who: The person. Under another name that is said later for the same key, what was signed before counts no more.
         ends: The key counts no more.
 
     Raises:
-        DeidError: `signature-invalid` with `key` if it is no key, or, to end one, none that counts.
+        DeidError: `signature-invalid` with `key` if it is no key, one with which anybody makes signatures, or, to end
+            one, none that counts; `waiver-invalid` with `who`.
     """
     with begin(admin) as connection:
         _become_owner(connection)
@@ -97,17 +98,27 @@ def register_signer(admin: Engine, public_key: str, who: str, *, ends: bool = Fa
                 "INSERT INTO ctl.signer (public_key, who) VALUES (:key, :who)"
                 " ON CONFLICT (public_key) DO UPDATE SET who = EXCLUDED.who, ended_at = NULL"
             )
-        if not (values["who"] and _is_public_key(public_key) and connection.execute(text(statement), values).rowcount):
+        _require_name_and_key(connection, values, new=not ends)
+        if not connection.execute(text(statement), values).rowcount:
             raise DeidError(Code.SIGNATURE_INVALID, "key")
         event = "INSERT INTO ctl.ledger (event, requirements, who) VALUES (:event, ARRAY[:key], :who)"
         connection.execute(text(event), {**values, "event": "signer-ended" if ends else "signer-registered"})
 
 
-def _is_public_key(said: str) -> bool:
+def _require_name_and_key(connection: Connection, values: dict[str, str], *, new: bool) -> None:
+    connection.execute(text("SELECT ctl.require_who(:who)"), {"who": values["who"]})
+    if not new:  # one that an earlier version took can be ended, whatever it is
+        return
     try:
-        return len(base64.b64decode(said, validate=True)) == 32
+        decoded = base64.b64decode(values["key"], validate=True)
     except ValueError:
-        return False
+        raise DeidError(Code.SIGNATURE_INVALID, "key") from None
+    point = text("SELECT ctl.point_of_key(:bytes) IS NOT NULL")
+    if (
+        base64.b64encode(decoded).decode() != values["key"]
+        or not connection.execute(point, {"bytes": decoded}).scalar()
+    ):
+        raise DeidError(Code.SIGNATURE_INVALID, "key")
 
 
 def _demand_dossier(connection: Connection, profile: str, demanded: bool) -> None:

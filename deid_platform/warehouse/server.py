@@ -26,7 +26,7 @@ from typing import Any
 import psycopg
 from sqlalchemy import URL
 
-from deid_platform.environment import ordinary_environment
+from deid_platform.environment import looks_secret, ordinary_environment
 from deid_platform.errors import Code, DeidError
 from deid_platform.warehouse.roles import Role
 
@@ -113,6 +113,25 @@ class EmbeddedServer:
             return ServerStatus(running=False, data=self.data)
         pid, port, socket = info
         return ServerStatus(running=True, data=self.data, socket=socket, port=port, pid=pid)
+
+    def outdated(self) -> tuple[str, ...]:
+        """What the running server keeps of an earlier version until it is stopped once; empty if it is not running.
+
+        Returns:
+            Names of settings that need a restart and have another value than this version gives them, unless somebody
+            set them by ALTER SYSTEM; `environment` if it was started with secrets.
+        """
+        info = self._postmaster()
+        if info is None or not self._answers():
+            return ()
+        statement = (
+            "SELECT name, current_setting(name) FROM pg_settings WHERE context = 'postmaster' AND name = ANY(%s)"
+            " AND coalesce(sourcefile, '') NOT LIKE '%%/postgresql.auto.conf' ORDER BY name"
+        )
+        with self._connect() as connection:
+            running = connection.execute(statement, ([*_SETTINGS],)).fetchall()
+        other = tuple(name for name, value in running if value != _SETTINGS[name].strip("'"))
+        return (*other, "environment") if _has_secrets(info[0]) else other
 
     @property
     def socket(self) -> Path:
@@ -258,6 +277,16 @@ def _is_postgres(pid: str) -> bool:
         check=False,
     ).stdout
     return "postgres" in found and not found.startswith("Z")
+
+
+def _has_secrets(pid: int) -> bool:
+    """Whether a process was started with secrets in its environment, as far as this user may see it."""
+    try:
+        environment = Path(f"/proc/{pid}/environ").read_bytes()
+    except OSError:
+        return False
+    variables = (it.partition("=") for it in environment.decode(errors="replace").split("\0"))
+    return any(looks_secret(name, value) for name, _, value in variables)
 
 
 def psql_binary() -> str:

@@ -6,6 +6,7 @@ import errno
 import hashlib
 import json
 import os
+from contextlib import contextmanager
 from datetime import UTC, date, datetime, timedelta
 from types import SimpleNamespace
 
@@ -526,6 +527,74 @@ def test_an_extract_that_is_closed_takes_no_note_more(study, tmp_path):
             add(connection, study, 2)
     assert holders(officer(study), note_keys=[study.keys.key("note", "1")])
     assert holders(officer(study), note_keys=[study.keys.key("note", "2")]) == ()
+
+
+BEGIN = "SELECT number FROM extracts.begin_extract('sepsis')"
+CLOSE = "SELECT extracts.close_extract('sepsis', {}, lpad('{}', 64, '0'))"
+
+
+@contextmanager
+def one_moment(scene):
+    """A transaction of a reader, of one moment, as extracts are made in."""
+    with reader(scene).connect() as connection:
+        connection.execute(text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"))
+        yield connection
+
+
+def made_in(connection, scene, number):
+    connection.execute(text(BEGIN))
+    add(connection, scene, 1)
+    connection.execute(text(CLOSE.format(1, number)))
+
+
+def test_an_extract_of_no_notes_is_refused_and_leaves_no_file_and_no_entry(study, tmp_path):
+    set_project(officer(study), "empty", purpose="notes of the west")
+    grant_project(officer(study), "empty", site="west")
+    set_member(officer(study), "empty", "demo_analyst")
+    with pytest.raises(DeidError) as caught:
+        make(study, tmp_path / "out", "empty")
+    assert (caught.value.code, caught.value.ref) == (Code.EXTRACT_REFUSED, "no notes")
+    assert list(tmp_path.iterdir()) == []
+    assert extracts(officer(study)) == ()
+    many = f"SELECT count(b.number), count(c) FROM generate_series(1, 9) g, LATERAL ({BEGIN}) b, LATERAL ({CLOSE}) c"
+    with one_moment(study) as connection, pytest.raises(DBAPIError, match="no notes"):
+        connection.execute(text(many.format(0, 1)))
+
+
+@pytest.mark.parametrize("between", ["", "SAVEPOINT s", "SAVEPOINT s; RELEASE SAVEPOINT s"])
+def test_one_transaction_makes_one_extract(study, between):
+    with one_moment(study) as connection:
+        connection.exec_driver_sql(between or "SELECT 1")
+        made_in(connection, study, 1)
+        with pytest.raises(DBAPIError, match="a second one in one transaction"), connection.begin_nested():
+            connection.execute(text(BEGIN))
+        with pytest.raises(DBAPIError, match="a second one in one transaction"):
+            connection.execute(text(CLOSE.format(1, 2)))
+
+
+def test_extracts_one_after_another_are_no_second_one_of_a_transaction(study, tmp_path):
+    with one_moment(study) as waiting:
+        waiting.execute(text("SELECT 1"))
+        assert [make(study, tmp_path / str(n)).notes for n in range(3)] == [4, 4, 4]
+        made_in(waiting, study, 1)
+        waiting.commit()
+    assert len(extracts(officer(study))) == 4
+
+
+def test_a_login_makes_a_hundred_extracts_an_hour(study, tmp_path):
+    with study.warehouse.administer() as connection:
+        connection.execute(
+            text(
+                "INSERT INTO ctl.extract (id, project, login, at, release, relation, grants, notes, manifest_digest)"
+                " SELECT -g, 'sepsis', CASE WHEN g < 101 THEN 'demo_analyst' ELSE 'jdoe' END,"
+                " clock_timestamp() - (CASE WHEN g = 1 THEN 61 ELSE 59 END) * interval '1 minute',"
+                " 'r1', 'research.notes', '[]', 1, lpad(to_hex(g), 64, '0') FROM generate_series(1, 102) g"
+            )
+        )
+    make(study, tmp_path / "the hundredth")
+    with pytest.raises(DeidError) as caught:
+        make(study, tmp_path / "out")
+    assert (caught.value.code, caught.value.ref) == (Code.EXTRACT_REFUSED, "100 in an hour")
 
 
 def test_the_commands_write_check_list_and_end_an_extract(study, tmp_path, monkeypatch):

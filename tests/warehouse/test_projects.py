@@ -194,7 +194,6 @@ def test_a_loop_of_reads_makes_one_row_that_counts_them(production):
         connection.execute(text("SAVEPOINT s"))
         connection.execute(text("SELECT text FROM research.notes"))
         connection.execute(text("ROLLBACK TO SAVEPOINT s"))
-        connection.execute(text("SET application_name = 'another'"))
         connection.execute(text("SELECT note_text FROM omop.note"))  # which reads research.notes
     newest, *others = accesses(officer(production))
     assert (newest.relation, newest.reads, newest.projects, len(others)) == (
@@ -203,6 +202,43 @@ def test_a_loop_of_reads_makes_one_row_that_counts_them(production):
         ("sepsis",),
         before,
     )
+
+
+def logged(scene):
+    with scene.warehouse.begin(Role.OFFICER) as connection:
+        rows = "SELECT application, host(client), sum(reads) FROM ctl.access_log GROUP BY 1, 2 ORDER BY 1"
+        return [tuple(row) for row in connection.execute(text(rows))]
+
+
+def test_what_a_session_reads_under_another_name_has_a_row_of_its_own(production):
+    grant(production, (None, None))
+    with production.warehouse.begin(Role.DEMO_ANALYST) as connection:
+        for name in ("a notebook", "psql", "a notebook", "a notebook"):
+            connection.execute(text(f"SET application_name = '{name}'"))
+            connection.execute(text("SELECT text FROM research.notes"))
+    assert [(name, reads) for name, _, reads in logged(production)] == [("a notebook", 3), ("psql", 1)]
+
+
+def test_nor_does_a_read_count_in_a_row_of_another_client(production):
+    grant(production, (None, None))
+    with production.warehouse.engine(Role.DEMO_ANALYST).connect() as connection:
+        connection.execute(text("SELECT text FROM research.notes"))
+        connection.commit()
+        with production.warehouse.administer() as administrator:  # the server gives its process numbers out again
+            administrator.exec_driver_sql("SET session_replication_role = replica")
+            administrator.exec_driver_sql("UPDATE ctl.access_log SET client = '192.0.2.7'")
+        connection.execute(text("SELECT text FROM research.notes"))
+        connection.commit()
+    assert sorted((client == "192.0.2.7", reads) for _, client, reads in logged(production)) == [(False, 1), (True, 1)]
+
+
+def test_a_session_that_renames_itself_for_each_read_writes_ten_rows_a_minute(production):
+    grant(production, (None, None))
+    with production.warehouse.begin(Role.DEMO_ANALYST) as connection:
+        for number in range(30):
+            connection.execute(text(f"SET application_name = 'n{number}'"))
+            connection.execute(text("SELECT text FROM research.notes"))
+    assert sorted(reads for _, _, reads in logged(production)) == [*[1] * 9, 21]
 
 
 def test_what_cannot_be_logged_cannot_be_read(production):

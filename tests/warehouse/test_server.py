@@ -58,6 +58,28 @@ def test_who_is_its_superuser_reads_no_secret_of_those_who_started_it(home):
     assert not [line for line in lines if MARKER in line or line.startswith("DEID_")]
 
 
+OLD = """
+import os, pathlib, sys
+import deid_platform.warehouse.server as module
+module.ordinary_environment = lambda: dict(os.environ)
+module._SETTINGS = {"shared_buffers": "'256MB'", "max_locks_per_transaction": "64"}
+module.EmbeddedServer(pathlib.Path(sys.argv[1])).start()
+"""
+
+
+def test_one_that_an_earlier_version_started_says_what_it_keeps_until_it_is_stopped(home):
+    server = EmbeddedServer(home)
+    assert server.outdated() == ()  # not running
+    subprocess.run([sys.executable, "-c", OLD, str(home)], env={**os.environ, "EHR_PASSWORD": MARKER}, check=True)
+    kept = {"max_locks_per_transaction", "reserved_connections", "environment"}
+    assert kept <= set(server.outdated()) and "shared_buffers" not in server.outdated()
+    with Warehouse(server).administer(maintenance=True) as connection:
+        connection.exec_driver_sql("ALTER SYSTEM SET max_locks_per_transaction = 512")
+    assert server.stop()
+    server.start()
+    assert server.outdated() == ()  # what somebody set by ALTER SYSTEM is theirs
+
+
 def test_a_server_that_others_use_is_not_stopped(home):
     server = EmbeddedServer(home)
     server.start()

@@ -32,6 +32,21 @@ VECTORS = (
 )
 
 
+# The eight points of small order, and two that are written otherwise than RFC 8032 has it.
+SMALL = (
+    "0100000000000000000000000000000000000000000000000000000000000000",
+    "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+    "0000000000000000000000000000000000000000000000000000000000000000",
+    "0000000000000000000000000000000000000000000000000000000000000080",
+    "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
+    "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc85",
+    "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
+    "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03fa",
+    "0100000000000000000000000000000000000000000000000000000000000080",
+    "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+)
+
+
 @pytest.fixture
 def key() -> Ed25519PrivateKey:
     return Ed25519PrivateKey.generate()
@@ -130,22 +145,110 @@ def test_once_the_administrator_names_signers_no_other_key_counts(dossier, key):
     other = Ed25519PrivateKey.generate()
     enter(dossier, STATEMENT, sign(STATEMENT, other), public_key(other))
     assert standing(dossier) == "in force"
-    register_signer(admin, public_key(key), "P. Officer")
-    assert [(it.who, it.ended_at) for it in signers(officer)] == [("P. Officer", None)]
+    register_signer(admin, public_key(key), f" {STATEMENT.who}\n")
+    assert [(it.who, it.ended_at) for it in signers(officer)] == [(STATEMENT.who, None)]
     assert standing(dossier) == "invalid"
     with pytest.raises(DeidError, match="key"):
         enter(dossier, STATEMENT, sign(STATEMENT, other), public_key(other))
     enter(dossier, STATEMENT, sign(STATEMENT, key), public_key(key))
     assert standing(dossier) == "in force"
-    register_signer(admin, public_key(key), "P. Officer", ends=True)
+    register_signer(admin, public_key(key), STATEMENT.who, ends=True)
     assert standing(dossier) == "in force"  # what was signed until then
     with pytest.raises(DeidError, match="key"):
         enter(dossier, STATEMENT, sign(STATEMENT, key), public_key(key))
-    for wrong, who in ((public_key(key)[:20], "P. Officer"), (public_key(other), " ")):
-        with pytest.raises(DeidError) as caught:
-            register_signer(admin, wrong, who)
-        assert (caught.value.code, caught.value.ref) == (Code.SIGNATURE_INVALID, "key")
     assert {"signer-registered", "signer-ended"} <= set(dossier.events())
+
+
+def test_a_key_s_signer_signs_in_no_other_name(dossier, key):
+    admin = dossier.warehouse.admin_engine()
+    enter(dossier, STATEMENT, sign(STATEMENT, key), public_key(key))
+    register_signer(admin, public_key(key), "Zoe OHara")
+    assert standing(dossier) == "invalid"  # signed as somebody else before
+    for who in (STATEMENT.who, "Zoe O'Hara", "zoe ohara"):
+        other = replace(STATEMENT, who=who)
+        with pytest.raises(DeidError) as caught:
+            enter(dossier, other, sign(other, key), public_key(key))
+        assert (caught.value.code, caught.value.ref) == (Code.SIGNATURE_INVALID, "who")
+    own = replace(STATEMENT, who="Zoe OHara")
+    enter(dossier, own, sign(own, key), public_key(key))
+    assert standing(dossier) == "in force"
+
+
+@pytest.mark.parametrize("blank", [" ", "\t", "\r\n", "\u00a0", "\u3000", "\x1f"], ids=ascii)
+def test_white_space_around_a_name_is_no_part_of_it(dossier, key, blank):
+    register_signer(dossier.warehouse.admin_engine(), public_key(key), f"{blank}P. Officer{blank}")
+    own = replace(STATEMENT, who="P. Officer", reason="line 1\nline 2")
+    around = replace(own, who=f"{blank}{own.who}{blank}", reason=f"{blank}{own.reason}{blank}")
+    enter(dossier, around, sign(own, key), public_key(key))
+    found = signed(dossier.warehouse.engine(Role.OFFICER), "r1")
+    assert found is not None and (found.who, found.reason, found.valid) == (own.who, own.reason, True)
+
+
+@pytest.mark.parametrize(
+    "character", ["\t", "\n", "\x07", "\x1b", "\x7f", "\x9b", "\u2028", "\u202e", "\u200b", "\ufeff"], ids=ascii
+)
+def test_a_name_with_control_characters_is_refused(dossier, key, character):
+    other = replace(STATEMENT, who=f"P.{character}Officer")
+    for call in (
+        lambda: enter(dossier, other, sign(other, key), public_key(key)),
+        lambda: register_signer(dossier.warehouse.admin_engine(), public_key(key), other.who),
+    ):
+        with pytest.raises(DeidError) as caught:
+            call()
+        assert (caught.value.code, caught.value.ref) == (Code.WAIVER_INVALID, "who")
+
+
+@pytest.mark.parametrize(
+    "who", ["Zo\u00eb \u00d6z-O'Hara", "\u5f20\u4f1f", "\u0646\u0627\u0645\u200c\u062e\u0627\u0646", "A. B., MD (2nd)"]
+)
+def test_a_name_of_any_writing_stands(dossier, key, who):
+    other = replace(STATEMENT, who=who)
+    enter(dossier, other, sign(other, key), public_key(key))
+    assert standing(dossier) == "in force"
+
+
+def test_key_and_signature_stand_in_one_form_alone(dossier, key):
+    signature, public = sign(STATEMENT, key), public_key(key)
+    last = "BCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+
+    def otherwise(said: str) -> list[str]:
+        body = said.rstrip("=")
+        same = [f"{body[:-1]}{c}{said[len(body) :]}" for c in last if c != body[-1]]
+        same = [it for it in same if base64.b64decode(it) == base64.b64decode(said)]
+        assert same
+        return [f" {said}", f"{said}\n", f"{said[:9]} {said[9:]}", f"{said[:76]}\n{said[76:]}", same[0]]
+
+    for other in otherwise(signature):
+        assert refused(dossier, STATEMENT, other, public) == "signature"
+    for other in otherwise(public):
+        assert refused(dossier, STATEMENT, signature, other) == "signature"
+        with pytest.raises(DeidError, match="key"):
+            register_signer(dossier.warehouse.admin_engine(), other, "P. Officer")
+    enter(dossier, STATEMENT, signature, public)
+
+
+@pytest.mark.parametrize("point", SMALL, ids=lambda point: f"{point[:4]}-{point[-2:]}")
+def test_a_key_of_small_order_is_no_key(dossier, point):
+    public = base64.b64encode(bytes.fromhex(point)).decode()
+    with pytest.raises(DeidError) as caught:
+        register_signer(dossier.warehouse.admin_engine(), public, "P. Officer")
+    assert (caught.value.code, caught.value.ref) == (Code.SIGNATURE_INVALID, "key")
+    # R is the identity and s is 0: with such a key, what anybody writes is a signature of one message in eight.
+    forged = base64.b64encode(bytes([1]) + bytes(63)).decode()
+    for day in range(1, 17) if point == SMALL[0] else (1,):
+        other = replace(STATEMENT, reassess_by=date(2099, 1, day))
+        assert refused(dossier, other, forged, public) == "signature"
+
+
+def test_what_is_no_key_or_no_name_is_no_signer(dossier, key):
+    no_point = base64.b64encode(bytes([2] + [0] * 31)).decode()
+    cases = [
+        (public, "P. Officer", Code.SIGNATURE_INVALID) for public in ("", "no key", public_key(key)[:20], no_point)
+    ]
+    for public, who, code in (*cases, (public_key(key), " ", Code.WAIVER_INVALID)):
+        with pytest.raises(DeidError) as caught:
+            register_signer(dossier.warehouse.admin_engine(), public, who)
+        assert caught.value.code is code
 
 
 @pytest.mark.parametrize("role", [Role.OFFICER, Role.PROMOTER, Role.GATEKEEPER], ids=str)

@@ -46,36 +46,32 @@ BEGIN
                  mod((z + p - c) * (z + c), p), mod((w + p - v) * (w + v), p)];
 END $$;
 
-CREATE OR REPLACE FUNCTION ctl.is_signature(p_message bytea, p_signature bytea, p_public_key bytea) RETURNS boolean
+-- In the one form that signing writes: encode() breaks lines.
+CREATE OR REPLACE FUNCTION ctl.as_base64(p_bytes bytea) RETURNS text
+LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
+    SELECT translate(encode(p_bytes, 'base64'), E'\n', '')
+$$;
+
+-- The point that a public key names, its x turned round; NULL if it names none, or one of the eight of small order, with
+-- which anybody makes signatures.
+CREATE OR REPLACE FUNCTION ctl.point_of_key(p_public_key bytea) RETURNS numeric[]
 LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     p CONSTANT numeric := 57896044618658097711785492504343953926634992332820282019728792003956564819949;
-    q CONSTANT numeric := 7237005577332262213973186563042994240857116359379907606001950938285454250989;
     d CONSTANT numeric := 37095705934669439343138083508754565189542113879843219016388785533085940283555;
     root CONSTANT numeric := 19681161376707505956807079304988542015446066515923890162744021073123829784752;
-    base numeric[] := ARRAY[
-        15112221349535400772501151409588531511454012693041857206046113283949847762202,
-        46316835694926478169428394003475163141307993866256225615783033603165251855960, 1];
-    s numeric;
-    h numeric;
     x numeric;
     y numeric;
     u numeric;
     v numeric;
-    a numeric[];
-    v_both numeric[];
-    v_sum numeric[] := ARRAY[0, 1, 1, 0];
-    v_digits integer[] := '{}';
-    v_digit integer;
+    v_eight numeric[];
 BEGIN
-    IF length(p_signature) <> 64 OR length(p_public_key) <> 32 THEN
-        RETURN false;
+    IF length(p_public_key) <> 32 THEN
+        RETURN NULL;
     END IF;
-    s := ctl.number_of_bytes(substring(p_signature FROM 33));
-    -- The point that the key names, its x turned round: what is left of the base's multiple must be the first half.
     y := ctl.number_of_bytes(set_byte(p_public_key, 31, get_byte(p_public_key, 31) & 127));
-    IF s >= q OR y >= p THEN
-        RETURN false;
+    IF y >= p THEN
+        RETURN NULL;
     END IF;
     u := mod(y * y + p - 1, p);
     v := mod(mod(d * y, p) * y + 1, p);
@@ -85,12 +81,49 @@ BEGIN
         x := mod(x * root, p);
     END IF;
     IF mod(mod(x * x, p) * v, p) <> u OR (x = 0 AND get_byte(p_public_key, 31) >= 128) THEN
-        RETURN false;
+        RETURN NULL;
     END IF;
     IF (mod(x, 2) = 1) = (get_byte(p_public_key, 31) >= 128) THEN
         x := mod(p - x, p);
     END IF;
-    a := ARRAY[x, y, 1, mod(x * y, p)];
+    v_eight := ARRAY[x, y, 1, mod(x * y, p)];
+    FOR i IN 1 .. 3 LOOP
+        v_eight := ctl.sum_of_points(v_eight, v_eight);
+    END LOOP;
+    IF v_eight[1] = 0 AND v_eight[2] = v_eight[3] THEN
+        RETURN NULL;
+    END IF;
+    RETURN ARRAY[x, y, 1, mod(x * y, p)];
+END $$;
+
+CREATE OR REPLACE FUNCTION ctl.is_signature(p_message bytea, p_signature bytea, p_public_key bytea) RETURNS boolean
+LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    p CONSTANT numeric := 57896044618658097711785492504343953926634992332820282019728792003956564819949;
+    q CONSTANT numeric := 7237005577332262213973186563042994240857116359379907606001950938285454250989;
+    base numeric[] := ARRAY[
+        15112221349535400772501151409588531511454012693041857206046113283949847762202,
+        46316835694926478169428394003475163141307993866256225615783033603165251855960, 1];
+    s numeric;
+    h numeric;
+    x numeric;
+    y numeric;
+    u numeric;
+    a numeric[];
+    v_both numeric[];
+    v_sum numeric[] := ARRAY[0, 1, 1, 0];
+    v_digits integer[] := '{}';
+    v_digit integer;
+BEGIN
+    a := ctl.point_of_key(p_public_key);
+    IF length(p_signature) <> 64 OR a IS NULL THEN
+        RETURN false;
+    END IF;
+    s := ctl.number_of_bytes(substring(p_signature FROM 33));
+    IF s >= q THEN
+        RETURN false;
+    END IF;
+    -- The key's x is turned round: what is left of the base's multiple must be the first half.
     base := base || mod(base[1] * base[2], p);
     v_both := ctl.sum_of_points(a, base);
     h := mod(ctl.number_of_bytes(sha512(substring(p_signature FOR 32) || p_public_key || p_message)), q);

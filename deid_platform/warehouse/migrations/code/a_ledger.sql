@@ -69,13 +69,29 @@ BEGIN
 END $$;
 CREATE OR REPLACE TRIGGER in_ledger AFTER INSERT ON ctl.gate FOR EACH ROW EXECUTE FUNCTION ctl.enter_gate();
 
+-- Without the white space around it, as Python strips it: the same name is the same person.
+CREATE OR REPLACE FUNCTION ctl.trimmed(p_text text) RETURNS text
+LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
+    SELECT btrim(p_text, E' \t\n\u000b\f\r\u001c\u001d\u001e\u001f\u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006'
+        || E'\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000')
+$$;
+
+-- A person's name is a line that is read as it stands: no control characters, and none that turns the writing round.
+CREATE OR REPLACE FUNCTION ctl.require_who(p_who text) RETURNS void
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    IF coalesce(ctl.trimmed(p_who), '') = ''
+       OR ctl.trimmed(p_who) ~ '[\u0001-\u001f\u007f-\u009f\u00ad\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]' THEN
+        RAISE EXCEPTION 'who' USING ERRCODE = 'DG003';
+    END IF;
+END $$;
+
 -- Every decision of a person has a name and a reason: the ledger is nothing without them.
 CREATE OR REPLACE FUNCTION ctl.require_who_and_why(p_who text, p_reason text) RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    IF coalesce(btrim(p_who), '') = '' THEN
-        RAISE EXCEPTION 'who' USING ERRCODE = 'DG003';
-    ELSIF p_reason IS NULL OR length(btrim(p_reason)) < 10 THEN
+    PERFORM ctl.require_who(p_who);
+    IF p_reason IS NULL OR length(ctl.trimmed(p_reason)) < 10 THEN
         RAISE EXCEPTION 'reason' USING ERRCODE = 'DG003';
     END IF;
 END $$;

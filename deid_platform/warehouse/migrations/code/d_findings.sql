@@ -116,9 +116,7 @@ CREATE OR REPLACE FUNCTION ctl.retract(
 DECLARE
     m record;
 BEGIN
-    IF coalesce(btrim(p_who), '') = '' THEN
-        RAISE EXCEPTION 'who' USING ERRCODE = 'DG003';
-    END IF;
+    PERFORM ctl.require_who(p_who);
     -- No promotion in between: what passes after this passes knowing of it.
     PERFORM ctl.lock_releases();
     SELECT * INTO m FROM ctl.marked_string(p_keys, p_start, p_end);
@@ -136,7 +134,7 @@ BEGIN
     filed AS (
         INSERT INTO ctl.finding (who, label, release, feed, note_key, span_start, span_end, releases, matches,
             everywhere, hidden)
-        SELECT btrim(p_who), p_label, m.release, m.feed, m.note_key, m.p_start, m.p_end, c.releases, c.matches,
+        SELECT ctl.trimmed(p_who), p_label, m.release, m.feed, m.note_key, m.p_start, m.p_end, c.releases, c.matches,
                c.everywhere, (SELECT count(DISTINCT (k.feed, k.note_key)) FROM kept k)
         FROM counted c
         RETURNING id, ctl.finding.hidden),
@@ -151,7 +149,7 @@ BEGIN
     SELECT f.id, c.releases, c.matches, c.holders, f.hidden INTO finding, releases, matches, holders, hidden
     FROM filed f CROSS JOIN counted c;
     INSERT INTO ctl.ledger (event, delivery, release, who, counts)
-    VALUES ('retracted', m.delivery, m.release, btrim(p_who), jsonb_build_object(
+    VALUES ('retracted', m.delivery, m.release, ctl.trimmed(p_who), jsonb_build_object(
         'finding', finding, 'releases', releases, 'matches', matches, 'hidden', hidden));
 END $$;
 
@@ -162,9 +160,7 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     v research.note_version;
 BEGIN
-    IF coalesce(btrim(p_who), '') = '' THEN
-        RAISE EXCEPTION 'who' USING ERRCODE = 'DG003';
-    END IF;
+    PERFORM ctl.require_who(p_who);
     -- No promotion in between.
     PERFORM ctl.lock_releases();
     SELECT n.* INTO v FROM research.note_version n JOIN ctl.release r ON r.release = n.release
@@ -174,7 +170,7 @@ BEGIN
         RAISE EXCEPTION 'no such note' USING ERRCODE = 'DG005';
     END IF;
     INSERT INTO ctl.finding (who, label, release, feed, note_key, releases, matches, everywhere, hidden)
-    SELECT btrim(p_who), p_label, v.release, v.feed, v.note_key, count(DISTINCT n.release), 0, false,
+    SELECT ctl.trimmed(p_who), p_label, v.release, v.feed, v.note_key, count(DISTINCT n.release), 0, false,
            count(DISTINCT (n.feed, n.note_key))
     FROM research.note_version n WHERE n.note_key = ANY (p_keys)
     RETURNING id, ctl.finding.hidden INTO retract_note.finding, retract_note.hidden;
@@ -185,7 +181,7 @@ BEGIN
     FROM (SELECT DISTINCT n.release, n.delivery FROM research.note_version n WHERE n.note_key = ANY (p_keys)) n
     WHERE p.release = n.release AND p.delivery = n.delivery;
     INSERT INTO ctl.ledger (event, delivery, release, who, counts)
-    VALUES ('retracted', v.delivery, v.release, btrim(p_who), jsonb_build_object('finding', finding, 'hidden', hidden));
+    VALUES ('retracted', v.delivery, v.release, ctl.trimmed(p_who), jsonb_build_object('finding', finding, 'hidden', hidden));
 END $$;
 
 -- The strings of the findings after one, for whoever keeps them in the PHI zone. A text that is gone by now needs no
@@ -234,12 +230,12 @@ BEGIN
         RAISE EXCEPTION 'no finding of that number is in force' USING ERRCODE = 'DG009';
     END IF;
     SELECT * INTO v_first FROM ctl.finding_withdrawal w WHERE w.finding = f.id AND w.turn = 1;
-    IF p_person = v_first.person OR btrim(p_who) = v_first.who OR v_first.actor = session_user THEN
+    IF p_person = v_first.person OR ctl.trimmed(p_who) = v_first.who OR v_first.actor = session_user THEN
         RAISE EXCEPTION 'finding %', f.id USING ERRCODE = 'DG010';
     END IF;
     withdrawn := v_first.finding IS NOT NULL;
     INSERT INTO ctl.finding_withdrawal (finding, turn, who, person, reason)
-    VALUES (f.id, CASE WHEN withdrawn THEN 2 ELSE 1 END, btrim(p_who), p_person, btrim(p_reason));
+    VALUES (f.id, CASE WHEN withdrawn THEN 2 ELSE 1 END, ctl.trimmed(p_who), p_person, ctl.trimmed(p_reason));
     shown := 0;
     IF withdrawn THEN
         shown := -ctl.notes_shown();
@@ -257,5 +253,5 @@ BEGIN
     END IF;
     INSERT INTO ctl.ledger (event, release, who, reason, counts)
     VALUES (CASE WHEN withdrawn THEN 'finding-withdrawn' ELSE 'finding-withdrawal-proposed' END, f.release,
-            btrim(p_who), btrim(p_reason), jsonb_build_object('finding', f.id, 'shown', shown));
+            ctl.trimmed(p_who), ctl.trimmed(p_reason), jsonb_build_object('finding', f.id, 'shown', shown));
 END $$;

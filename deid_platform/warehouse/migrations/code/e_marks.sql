@@ -51,9 +51,9 @@ BEGIN
     END IF;
     -- By its feed: under another secret the note has another key.
     INSERT INTO ctl.mark_dismissal (missed, feed, who, reason)
-    SELECT p_missed, n.feed, btrim(p_who), btrim(p_reason)
+    SELECT p_missed, n.feed, ctl.trimmed(p_who), ctl.trimmed(p_reason)
     FROM ctl.marked_note n WHERE (n.missed, n.note_key) = (p_missed, p_note_key);
     INSERT INTO ctl.ledger (event, release, requirements, who, reason)
-    SELECT 'mark-dismissed', r.release, ARRAY[p_missed], btrim(p_who), btrim(p_reason)
+    SELECT 'mark-dismissed', r.release, ARRAY[p_missed], ctl.trimmed(p_who), ctl.trimmed(p_reason)
     FROM unnest(v_releases) AS r (release);
 END $$;

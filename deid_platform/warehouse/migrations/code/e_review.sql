@@ -76,14 +76,14 @@ BEGIN
         turn := 2;
         IF v_last.turn = 2 THEN
             RETURN; -- decided already
-        ELSIF p_person = v_last.person OR btrim(p_who) = v_last.who OR v_last.actor = session_user THEN
+        ELSIF p_person = v_last.person OR ctl.trimmed(p_who) = v_last.who OR v_last.actor = session_user THEN
             RAISE EXCEPTION '%', p_note_key USING ERRCODE = 'DG010';
         END IF;
     END IF;
     INSERT INTO ctl.ruling (feed, note_key, ruling, action, held_for, turn, who, person, reason)
-    VALUES (p_feed, p_note_key, p_ruling, p_action, p_held_for, turn, btrim(p_who), p_person, btrim(p_reason))
+    VALUES (p_feed, p_note_key, p_ruling, p_action, p_held_for, turn, ctl.trimmed(p_who), p_person, ctl.trimmed(p_reason))
     RETURNING id INTO v_id;
     INSERT INTO ctl.ledger (event, requirements, who, reason, counts)
-    VALUES ('ruled', ARRAY[p_action, p_held_for], btrim(p_who), btrim(p_reason),
+    VALUES ('ruled', ARRAY[p_action, p_held_for], ctl.trimmed(p_who), ctl.trimmed(p_reason),
             jsonb_build_object('ruling', v_id, 'turn', turn));
 END $$;

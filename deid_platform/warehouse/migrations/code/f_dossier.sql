@@ -1,7 +1,7 @@
 -- A release's dossier: which one was written, who signed it, and whether a release may be shown without.
 
--- The signature in force of each release: the newest one. Valid: the server verified it, and its key is a signer's, where
--- the administrator named any.
+-- The signature in force of each release: the newest one. Valid: the server verified it, and its key is a signer's, who
+-- signs in that name alone, where the administrator named any.
 CREATE OR REPLACE VIEW ctl.signed AS
 SELECT DISTINCT ON (d.release) d.release, s.id AS signature_id, s.dossier, s.who, s.conclusion, s.reason, s.reassess_by,
        s.public_key, s.signature, s.at,
@@ -9,7 +9,8 @@ SELECT DISTINCT ON (d.release) d.release, s.id AS signature_id, s.dossier, s.who
        EXISTS (SELECT 1 FROM ctl.verified_signature v WHERE v.signature = s.id)
        AND (NOT EXISTS (SELECT 1 FROM ctl.signer)
             OR EXISTS (SELECT 1 FROM ctl.signer k
-                       WHERE k.public_key = s.public_key AND (k.ended_at IS NULL OR k.ended_at > s.at))) AS valid
+                       WHERE k.public_key = s.public_key AND k.who = s.who
+                         AND (k.ended_at IS NULL OR k.ended_at > s.at))) AS valid
 FROM ctl.signature s JOIN ctl.dossier d ON d.digest = s.dossier
 ORDER BY d.release, s.id DESC;
 
@@ -49,14 +50,17 @@ BEGIN
 END $$;
 
 -- Whether a signature is one under what a person concludes. The statement is signed as refresh/signing.py writes it:
--- JSON with its keys in order, and a blank behind each comma and colon.
+-- JSON with its keys in order, and a blank behind each comma and colon. Key and signature are written in the one form
+-- that signing gives them: no blanks, no line breaks, no other last digit.
 CREATE OR REPLACE FUNCTION ctl.is_signed(
     p_release text, p_digest text, p_conclusion text, p_who text, p_reason text, p_signed_on date, p_reassess_by date,
     p_public_key text, p_signature text
 ) RETURNS boolean
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    RETURN ctl.is_signature(
+    RETURN p_signature = ctl.as_base64(decode(p_signature, 'base64'))
+        AND p_public_key = ctl.as_base64(decode(p_public_key, 'base64'))
+        AND ctl.is_signature(
         convert_to(format('{"conclusion": %s, "dossier": %s, "reason": %s, "reassess_by": %s, "release": %s,'
             ' "signed_on": %s, "who": %s}',
             to_json(p_conclusion), to_json(p_digest), to_json(p_reason), to_json(to_char(p_reassess_by, 'YYYY-MM-DD')),
@@ -94,16 +98,19 @@ BEGIN
     ELSIF EXISTS (SELECT 1 FROM ctl.signer) AND NOT EXISTS (
         SELECT 1 FROM ctl.signer k WHERE k.public_key = p_public_key AND k.ended_at IS NULL) THEN
         RAISE EXCEPTION 'key' USING ERRCODE = 'DG019';
-    ELSIF ctl.is_signed(v_release, p_digest, p_conclusion, btrim(p_who), btrim(p_reason), p_signed_on, p_reassess_by,
+    ELSIF EXISTS (SELECT 1 FROM ctl.signer) AND NOT EXISTS (
+        SELECT 1 FROM ctl.signer k WHERE k.public_key = p_public_key AND k.who = ctl.trimmed(p_who)) THEN
+        RAISE EXCEPTION 'who' USING ERRCODE = 'DG019';
+    ELSIF ctl.is_signed(v_release, p_digest, p_conclusion, ctl.trimmed(p_who), ctl.trimmed(p_reason), p_signed_on, p_reassess_by,
                         p_public_key, p_signature) IS NOT TRUE THEN
         RAISE EXCEPTION 'signature' USING ERRCODE = 'DG019';
     END IF;
     INSERT INTO ctl.signature (dossier, who, conclusion, reason, reassess_by, public_key, signature)
-    VALUES (p_digest, btrim(p_who), p_conclusion, btrim(p_reason), p_reassess_by, p_public_key, p_signature)
+    VALUES (p_digest, ctl.trimmed(p_who), p_conclusion, ctl.trimmed(p_reason), p_reassess_by, p_public_key, p_signature)
     RETURNING id INTO v_id;
     INSERT INTO ctl.verified_signature (signature, signed_on) VALUES (v_id, p_signed_on);
     INSERT INTO ctl.ledger (event, release, requirements, who, reason)
-    VALUES ('signed', v_release, ARRAY[p_conclusion], btrim(p_who), btrim(p_reason));
+    VALUES ('signed', v_release, ARRAY[p_conclusion], ctl.trimmed(p_who), ctl.trimmed(p_reason));
     RETURN v_release;
 END $$;
 

@@ -112,7 +112,7 @@ BEGIN
     PERFORM ctl.show_release(p_release, EXISTS (
         SELECT 1 FROM ctl.release a JOIN ctl.release r ON r.release = p_release AND r.created_at < a.created_at
         WHERE a.active));
-    INSERT INTO ctl.ledger (event, release, who, reason) VALUES ('switched', p_release, btrim(p_who), btrim(p_reason));
+    INSERT INTO ctl.ledger (event, release, who, reason) VALUES ('switched', p_release, ctl.trimmed(p_who), ctl.trimmed(p_reason));
 END $$;
 
 -- Forgets releases that analysts no longer see: all but the p_keep that were left last, once they were left p_days

@@ -31,6 +31,24 @@ BEGIN
     relation := CASE WHEN r.limited THEN 'limited.notes' ELSE 'research.notes' END;
 END $$;
 
+-- Each extract is an entry in the ledger, which nothing removes: a login makes one a transaction and a hundred an hour.
+-- Rows of a transaction of one's own are no older than the transaction itself; those of others that it sees are. An
+-- hour is well before the server's numbers of transactions begin anew.
+CREATE OR REPLACE FUNCTION ctl.bound_extracts() RETURNS void
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    v_made integer;
+    v_own integer;
+BEGIN
+    SELECT count(*), count(*) FILTER (WHERE age(e.xmin) <= 0) INTO v_made, v_own
+    FROM ctl.extract e WHERE e.login = session_user AND e.at > clock_timestamp() - interval '1 hour';
+    IF v_own > 0 THEN
+        RAISE EXCEPTION 'a second one in one transaction' USING ERRCODE = 'DG020';
+    ELSIF v_made >= 100 THEN
+        RAISE EXCEPTION '100 in an hour' USING ERRCODE = 'DG020';
+    END IF;
+END $$;
+
 -- Begins an extract: from here on the transaction reads for this project alone, whatever else the login may read.
 CREATE OR REPLACE FUNCTION extracts.begin_extract(
     p_project text, OUT number bigint, OUT release text, OUT relation text, OUT grants jsonb, OUT detector text,
@@ -39,6 +57,8 @@ CREATE OR REPLACE FUNCTION extracts.begin_extract(
 BEGIN
     SELECT b.release, b.relation, b.grants INTO begin_extract.release, begin_extract.relation, begin_extract.grants
     FROM ctl.extract_basis(p_project) b;
+    PERFORM ctl.bound_locks();
+    PERFORM ctl.bound_extracts();
     -- The rows that are read and those that are recorded must be of one moment.
     IF current_setting('transaction_isolation') <> 'repeatable read' THEN
         RAISE EXCEPTION 'isolation' USING ERRCODE = 'invalid_transaction_state';
@@ -98,8 +118,11 @@ DECLARE
     b record;
 BEGIN
     SELECT * INTO b FROM ctl.extract_basis(p_project);
+    PERFORM ctl.bound_extracts();
     v_number := currval('ctl.extract_number');
-    IF p_notes > (SELECT count(*) FROM ctl.extract_note n WHERE n.extract = v_number) THEN
+    IF p_notes < 1 THEN
+        RAISE EXCEPTION 'no notes' USING ERRCODE = 'DG020';
+    ELSIF p_notes > (SELECT count(*) FROM ctl.extract_note n WHERE n.extract = v_number) THEN
         RAISE EXCEPTION 'notes' USING ERRCODE = 'DG016';
     END IF;
     INSERT INTO ctl.extract (id, project, release, relation, grants, notes, manifest_digest)
@@ -107,6 +130,7 @@ BEGIN
     INSERT INTO ctl.ledger (event, release, requirements, counts)
     VALUES ('extracted', b.release, ARRAY[p_project, p_manifest_digest],
             jsonb_build_object('extract', v_number, 'notes', p_notes));
+    PERFORM ctl.bound_locks();
 END $$;
 
 -- How each extract stands, or one. `hidden`: notes of it that its release does not show any more as they were taken,
@@ -215,11 +239,11 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     PERFORM ctl.require_who_and_why(p_who, p_reason);
     INSERT INTO ctl.extract_end (extract, who, reason)
-    SELECT e.id, btrim(p_who), btrim(p_reason) FROM ctl.extract e WHERE e.id = p_extract
+    SELECT e.id, ctl.trimmed(p_who), ctl.trimmed(p_reason) FROM ctl.extract e WHERE e.id = p_extract
     ON CONFLICT DO NOTHING;
     IF NOT FOUND THEN
         RAISE EXCEPTION 'none of that number' USING ERRCODE = 'DG016';
     END IF;
     INSERT INTO ctl.ledger (event, who, reason, counts)
-    VALUES ('extract-destroyed', btrim(p_who), btrim(p_reason), jsonb_build_object('extract', p_extract));
+    VALUES ('extract-destroyed', ctl.trimmed(p_who), ctl.trimmed(p_reason), jsonb_build_object('extract', p_extract));
 END $$;

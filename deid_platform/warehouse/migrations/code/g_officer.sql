@@ -21,11 +21,11 @@ BEGIN
         RAISE EXCEPTION 'until' USING ERRCODE = 'DG003';
     END IF;
     INSERT INTO ctl.waiver (delivery, feed, requirement, who, reason, until)
-    VALUES (p_delivery, p_feed, p_requirement, btrim(p_who), btrim(p_reason), p_until)
+    VALUES (p_delivery, p_feed, p_requirement, ctl.trimmed(p_who), ctl.trimmed(p_reason), p_until)
     RETURNING id INTO v_id;
     INSERT INTO ctl.ledger (event, delivery, requirements, counts, who, reason)
-    VALUES ('waived', p_delivery, ARRAY[p_requirement], jsonb_build_object('waiver', v_id), btrim(p_who),
-            btrim(p_reason));
+    VALUES ('waived', p_delivery, ARRAY[p_requirement], jsonb_build_object('waiver', v_id), ctl.trimmed(p_who),
+            ctl.trimmed(p_reason));
     RETURN v_id;
 END $$;
 
@@ -43,10 +43,10 @@ BEGIN
         SELECT 1 FROM ctl.waiver_end e WHERE e.waiver = w.id) THEN
         RAISE EXCEPTION 'no waiver of that number is in force' USING ERRCODE = 'DG008';
     END IF;
-    INSERT INTO ctl.waiver_end (waiver, who, reason) VALUES (w.id, btrim(p_who), btrim(p_reason));
+    INSERT INTO ctl.waiver_end (waiver, who, reason) VALUES (w.id, ctl.trimmed(p_who), ctl.trimmed(p_reason));
     INSERT INTO ctl.ledger (event, delivery, requirements, counts, who, reason)
-    VALUES ('waiver-ended', w.delivery, ARRAY[w.requirement], jsonb_build_object('waiver', w.id), btrim(p_who),
-            btrim(p_reason));
+    VALUES ('waiver-ended', w.delivery, ARRAY[w.requirement], jsonb_build_object('waiver', w.id), ctl.trimmed(p_who),
+            ctl.trimmed(p_reason));
     RETURN w.requirement;
 END $$;
 
@@ -158,8 +158,8 @@ BEGIN
     SELECT 'project-left', ARRAY[p_project], m.login FROM unnest(v_members) AS m (login);
     DELETE FROM ctl.project WHERE project = p_project; -- grants and members go with it
     INSERT INTO ctl.ledger (event, requirements, who, reason)
-    VALUES ('project-deleted', ARRAY[p_project, p.purpose, coalesce(p.until::text, 'no end')], btrim(p_who),
-            btrim(p_reason));
+    VALUES ('project-deleted', ARRAY[p_project, p.purpose, coalesce(p.until::text, 'no end')], ctl.trimmed(p_who),
+            ctl.trimmed(p_reason));
     RETURN v_members;
 END $$;
 
