@@ -8,12 +8,15 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import date
-from itertools import pairwise
+from itertools import accumulate, pairwise, permutations
 
-from deid_platform.leakcheck.comparable import ComparableText
+from deid_platform.leakcheck.comparable import GAP, NAME_GAP, ComparableText
 from deid_platform.leakcheck.said import MONTHS, Row
 
 _TOKEN = re.compile(r"\d+|[^\W\d_]+")
+_DIGITS = re.compile(r"\d+")
+# Digits that stand alone or in pairs, one beside another.
+_APART = re.compile(rf"(?<!\d)\d{{1,2}}(?:[^\d\w{GAP}{NAME_GAP}]{{1,4}}\d{{1,2}}(?!\d)){{3,}}")
 _LENGTH = 24
 _PARTS = 3
 _LONGEST_YEAR = 4
@@ -35,7 +38,12 @@ _SHORT_YEAR = re.compile(r"['’]\d\d(?!\d)")
 def birth_date_left(born: date, reading: ComparableText) -> bool:
     """Whether a text shows a date of birth: in the usual orders, with a two-digit year, in words, or its day and
     month beside a word for birth."""
-    return _numeric(born, reading.folded) or _spoken(born, reading.said) or _birthday(born, reading)
+    return (
+        _numeric(born, reading.folded)
+        or _spaced(born, reading.folded)
+        or _spoken(born, reading.said)
+        or _birthday(born, reading)
+    )
 
 
 def _numeric(born: date, folded: str) -> bool:
@@ -64,6 +72,23 @@ def _numeric(born: date, folded: str) -> bool:
         ):
             if len(window) == 3 and _is_date(window, orders, folded, short=token == short_year):
                 return True
+    return False
+
+
+def _spaced(born: date, folded: str) -> bool:
+    """The date with something between its digits, as in the boxes of a form: "0 3 0 9 1 9 3 1"."""
+    month, day, year, short = f"{born.month:02d}", f"{born.day:02d}", f"{born.year:04d}", f"{born.year % 100:02d}"
+    dates = (year + month + day, month + day + year, day + month + year)
+    alone = {short + month + day, month + day + short, day + month + short}
+    alone |= {f"{one}{two}{year}" for one, two in permutations((born.month, born.day))}
+    for run in _APART.finditer(folded):
+        digits = _DIGITS.findall(run.group())
+        joined = "".join(digits)
+        if joined in alone and len(joined) == len(digits):
+            return True
+        starts = {0, *accumulate(map(len, digits))}
+        if any(joined.find(date_) in starts for date_ in dates):
+            return True
     return False
 
 
