@@ -17,6 +17,9 @@ _TOKEN = re.compile(r"\d+|[^\W\d_]+")
 _DIGITS = re.compile(r"\d+")
 # Digits that stand alone or in pairs, one beside another.
 _APART = re.compile(rf"(?<!\d)\d{{1,2}}(?:[^\d\w{GAP}{NAME_GAP}]{{1,4}}\d{{1,2}}(?!\d)){{3,}}")
+_ROMAN = {
+    month: n for n, month in enumerate(("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii"), 1)
+}
 _LENGTH = 24
 _PARTS = 3
 _LONGEST_YEAR = 4
@@ -28,7 +31,7 @@ _CUE_WORDS = frozenset(
     """.split()  # noqa: SIM905 - a list literal would fill a screen
 )
 _CUE = re.compile(
-    r"\b(?:d\.?o\.?b|birth\s?days?|birth\s?date|date of birth|born|nacid[oa]|nacio|nacimiento|cumpleanos|nat[oa]|"
+    r"\b(?:d[. ]?o[. ]?b|birth\s?days?|birth\s?date|date of birth|born|nacid[oa]|nacio|nacimiento|cumpleanos|nat[oa]|"
     r"nascita|compleanno|nee?|naissance|anniversaire|geboren|geburts(?:datum|tag)|geb)\b"
 )
 _CUE_REACH = 24
@@ -107,7 +110,7 @@ def _is_date(
 
 
 def _value(token: str) -> int:
-    return MONTHS.get(token) or (int(token) if token.isdecimal() and len(token) <= 4 else -1)
+    return MONTHS.get(token) or _ROMAN.get(token) or (int(token) if token.isdecimal() and len(token) <= 4 else -1)
 
 
 def _spoken(born: date, rows: Iterable[Row]) -> bool:
@@ -149,11 +152,14 @@ def _tells(date_: Row) -> bool:
 
 
 def _birthday(born: date, reading: ComparableText) -> bool:
-    """The day and the month beside a word for birth: "birthday 3/4"."""
+    """The day and the month beside a word for birth, "birthday 3/4", or the year and the month, "DOB 195003"."""
     if _CUE_WORDS.isdisjoint(reading.words) and " d o b " not in reading.line:
         return False
     orders = ((born.month, born.day), (born.day, born.month))
+    months = {f"{born.year:04}{born.month:02}", f"{born.month:02}{born.year:04}"}
     for cue in _CUE.finditer(reading.folded):
+        if not months.isdisjoint(_DIGITS.findall(reading.folded, cue.end(), cue.end() + _CUE_REACH)):
+            return True
         found = _TOKEN.finditer(reading.folded, cue.end(), cue.end() + _CUE_REACH)
         for one, two in pairwise(m for m in found if m.group() not in _NOT_IN_DATES):
             between = reading.folded[one.end() : two.start()]

@@ -40,6 +40,7 @@ _PLAIN = {
     diecisiete dieciocho diecinueve veinte veintiuno veintiun veintidos veintitres veinticuatro veinticinco veintiseis
     veintisiete veintiocho veintinueve treinta cuarenta cincuenta sesenta setenta ochenta noventa cien ciento
     doscientos trescientos cuatrocientos quinientos seiscientos setecientos ochocientos novecientos mil primero doble
+    nonagesimo nonagesima centesimo centesima
     """,
     "it": "zero un una cento mille millenovecento milleottocento duemila primo doppio",
     "fr": """
@@ -108,6 +109,7 @@ NUMBER_WORDS: frozenset[str] = frozenset().union(*_WORDS_OF.values()) - _ALONE
 """The words of all languages by which numbers are written, without accents and umlauts."""
 # Words as they are written without accents and umlauts.
 _SPELLINGS = {"veintidos": "veintidós", "veintitres": "veintitrés", "veintiun": "veintiuno", "veintiún": "veintiuno"}
+_SPELLINGS |= {f"{stem}esim{ending}": f"{stem}ésim{ending}" for stem in ("nonag", "cent") for ending in "oa"}
 _GERMAN = re.compile(r"f(?:u|ue)nf|zw(?:o|oe)lf")
 
 
@@ -225,6 +227,8 @@ def _spelling(word: str, language: str) -> str:
         return _GERMAN.sub(lambda m: "fünf" if m[0][0] == "f" else "zwölf", word)
     if language == "es" and word in _FUSED:
         return _FUSED[word]
+    if language == "fr" and word.endswith("ieme"):
+        return f"{word[:-4]}ième"
     if language == "en" and _is_zero(word):
         return "zero"
     return _ELIDED.get(word, word) if language == "it" else _SPELLINGS.get(word, word)

@@ -314,7 +314,7 @@ def test_a_planted_leak_is_caught(patient: Patient | None, text: str, kind: str)
         (VASK, "555 01420"),
         (VASK, "BP 120/80, HR 72, 10.5 mg, L4-L5, 3/16 inch"),
         (VASK, "WBC 7.1 4 3 50 11"),
-        (VASK, "scores 1 0 3 0 4 1 9 5, 0 3 0 4 and 5 0 3 0 4 1; box 0 3 0 4 5 0 1"),
+        (VASK, "scores 1 0 3 0 4 1 9 6, 0 3 0 4 and 5 0 3 0 4 1; box 0 3 0 4 5 0 1"),
         (VASK, "the last four of three months, day fifty"),
         (VASK, "in 1950, and again in March"),
         (VASK, "18 teaspoons, Teasel"),

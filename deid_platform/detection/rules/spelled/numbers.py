@@ -77,7 +77,7 @@ _PARTING = regex.compile(r"[,;.]")
 _AMERICAN = 10
 _HIGHEST_GRADE = "5"
 _AGE_BEHIND = regex.compile(
-    r"[\s\-]{0,3}(?:(?:years?|yrs?)[\s\-]{1,3}(?:old|of\s+age|young)\b|y\.?\s?/?\s?o\b|(?:anni|ans|años|jahren?|jahre|jährige[nr]?)\b(?!\s+(?:fa|or\s+sono|dopo|prima"
+    r"(?:\s(?:y|e|et|und)\s(?:tant[oia]s?|pico|rotti|quelques|algo))?[\s\-'’]{0,3}(?:(?:years?|yrs?)(?:,?\s(?:and\s)?\p{L}{1,8}\smonths?)?[\s\-]{1,3}(?:old|of\s+age|young)\b|y\.?\s?/?\s?o\b|(?:anni|ans|años|jahren?|jahre|jährige[nr]?)\b(?!\s+(?:fa|or\s+sono|dopo|prima"
     r"|avant|après|plus\s+tard|später|atrás|después|antes|di\s+(?!età)|de\s+(?!edad)|lang|solitude|soledad|solitudine)\b))",
     regex.IGNORECASE,
 )
@@ -86,13 +86,15 @@ _YEAR_OF_LIFE = regex.compile(
     r"|año\s+de\s+(?:vida|edad)|anno\s+di\s+(?:vita|età)|année\s+de\s+(?:sa\s+)?vie)",
     regex.IGNORECASE,
 )
-_OWN_YEAR = regex.compile(r"\b(?:his|her|their|my|patient['’]s|\p{Lu}\p{L}+['’]s)\s+\Z")
+_OWN_YEAR = regex.compile(
+    r"\b(?:his|her|their|my|patient['’]s|\p{Lu}\p{L}+['’]s|dans\s+sa|en\s+su|nel\s+suo|in\s+(?:ihrem|seinem))\s+\Z"
+)
 _YEAR_BEHIND = regex.compile(
-    r"\s+year(?!\p{L}|[\s-]+(?:of\s+(?!life|age|his|her|their)|as|in|at|with|anniversary|working|teaching))"
+    r"\s+(?:année|año|anno|Jahr|year)(?!\p{L}|[\s-]+(?:of\s+(?!life|age|his|her|their)|as|in|at|with|anniversary|working|teaching))"
 )
 _AGE_BEFORE = regex.compile(
     r"\b(?:aged?|age\s+(?:of|is)|edad(?:\s+de)?|età(?:\s+di)?|âgée?s?\s+de|âge|alter|turn(?:ed|ing|s)|(?:died|dead|passed\s+away)\s+at|lived\s+to(?:\s+be)?"
-    r"|cumplió|ha\s+compiuto|compiuti)[\s:]{1,3}(?:(?:about|almost|nearly|over|casi|quasi|presque|fast)\s+)?\Z",
+    r"|cumplirá|cumplió|compirà|fêtera\s+ses|ha\s+compiuto|compiuti)[\s:]{1,3}(?:(?:about|almost|nearly|over|casi|quasi|presque|fast)\s+)?\Z",
     regex.IGNORECASE,
 )
 _DURATION_BEFORE = regex.compile(
