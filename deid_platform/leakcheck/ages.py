@@ -17,7 +17,7 @@ _OLD = (
     r"[\s-]{0,2}(?:y/?o\b|y\.\s?o\.|(?:years?|yrs?)(?:,?\s(?:and\s)?\w{1,8}\smonths?)?[\s-]{1,2}(?:old|of age)\b"
     r"|(?:y|yrs?|years?)\.?[\s/-]{0,2}(?:m|f|male|female|man|woman|lady|gentleman)\b)"
 )
-_PERCENTILE = r"(?:st|nd|rd|th|e|eme|[oa])?[\s-]?(?:%-?\s?ile|(?:per)?[cz]entil)"
+_PERCENTILE = r"(?:st|nd|rd|th|e|eme|[oa.])?[\s-]?(?:%-?\s?ile|(?:per)?[cz]entil)"
 _OVER_89 = re.compile(r"(?:9[0-9]|1[0-2][0-9])(?![0-9])")
 _AGE_AFTER = re.compile(_OLD)
 _TELLS_AGE = (

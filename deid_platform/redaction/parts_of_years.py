@@ -231,6 +231,11 @@ def parts_of_years(text: str, ordered: Sequence[Span], *, years_in_words: bool) 
     return found
 
 
+def is_measured(text: str, start: int) -> bool:
+    """Whether what stands before a number in words is measured, so that the number is no year."""
+    return _MEASURE_BEFORE.search(text, max(0, start - _BEFORE), start) is not None
+
+
 def _places(text: str, *, years_in_words: bool) -> Iterator[tuple[int, int, bool]]:
     """Where each stands, and whether the dates across it go with it."""
     if _ANY.search(text):
@@ -239,8 +244,7 @@ def _places(text: str, *, years_in_words: bool) -> Iterator[tuple[int, int, bool
     if years_in_words and _ANY_IN_WORDS.search(text):
         for match in _IN_WORDS.finditer(text):
             start, end = _part(match)
-            measured = _MEASURE_BEFORE.search(text, max(0, start - _BEFORE), start)
-            if not measured and not _amount_behind().match(text, end):
+            if not is_measured(text, start) and not _amount_behind().match(text, end):
                 yield start, end, True
 
 

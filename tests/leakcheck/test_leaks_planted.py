@@ -285,6 +285,33 @@ PLANTED: list[tuple[Patient | None, str, str]] = [
     (None, "vierundneunzig Jahre alt", "age-shape"),
     (None, "eine vierundneunzigjährige Frau", "age-shape"),
     (None, "im vierundneunzigsten Lebensjahr", "age-shape"),
+    *(
+        (None, text, "age-shape")
+        for text in (
+            *(
+                "Age/Sex: 94/F",
+                "Age-94",
+                "age=94",
+                "94 yrs with cough",
+                "94 y with cough",
+                "94¾ years",
+                "94F",
+                "94 yr F",
+            ),
+            *("94y F", "94Y3M", "P94Y3M", "Ninety four female", "At ninety-four she still walks", "32,850 days old"),
+            *("One hundred years and three months old", "She has ninety-four years.", "She will be 95 in July"),
+            *(
+                "born 94 years ago",
+                "in the tenth decade of life",
+                "nonagésimo cuarto año de vida",
+                "Novantaquattr'anni",
+            ),
+            *("Mujer de noventaicuatro años", "Cumplirá noventa y cinco", "dans sa quatre-vingt-quatorzième année"),
+            *("Cent deux ans", "Noventa y tantos años"),
+        )
+    ),
+    (VASK, "DOB 195003", "birth-date"),
+    (VASK, "DOB 4.III.50", "birth-date"),
     # What was reported
     (None, "at WREN  Cottage.", "reported"),
     (None, "tel: 0161-496-0233", "reported"),
@@ -383,6 +410,11 @@ def test_a_planted_leak_is_caught(patient: Patient | None, text: str, kind: str)
         (None, "0.92 years old"),
         (None, "ninety-four percent, one hundred and ten over seventy, ninety years of service"),
         (None, "hace cien años, cien por ciento, negli ultimi 100 anni, il y a cent ans, seit 90 Jahren"),
+        (None, "Weight for age ninety-fifth percentile, height for age ninetieth percentile, age: 95th centile"),
+        (None, "peso per età novantacinquesimo percentile, peso para la edad: percentil 95, Alter 95. Perzentile"),
+        (None, "T 98F, Tmax 101F\n98F\nHR 94, 94 female patients, 94 mg with food, for 94 y with filters"),
+        (None, "cumplirá 95 días, will be 95 in total, has 95 years left, sats at 94 he felt well"),
+        (VASK, "stage IV, 3 of 50 nodes; DOB known to the clerk, who counted 195003 cells"),
         (None, "1085 mg for 3 months, 94 y 95, 91st year in practice, 90th percentile"),
         (None, "1195-12-3456, 195-12-34567"),
         (None, "pages 214-555, 614 555"),
