@@ -16,7 +16,7 @@ from deid_platform.leakcheck.said import MONTHS, Row
 _TOKEN = re.compile(r"\d+|[^\W\d_]+")
 _DIGITS = re.compile(r"\d+")
 # Digits that stand alone or in pairs, one beside another.
-_APART = re.compile(rf"(?<!\d)\d{{1,2}}(?:[^\d\w{GAP}{NAME_GAP}]{{1,4}}\d{{1,2}}(?!\d)){{3,}}")
+_APART = re.compile(rf"(?<!\d)\d{{1,2}}(?:(?:[^\w{GAP}{NAME_GAP}]|_){{1,4}}\d{{1,2}}(?!\d)){{3,}}")
 _ROMAN = {
     month: n for n, month in enumerate(("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii"), 1)
 }

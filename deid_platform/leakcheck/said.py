@@ -31,7 +31,7 @@ _BETWEEN = frozenset(
     of the and day in year slash dash hyphen stroke then followed by space st nd rd th
     de del dia ano y el en barra guion di il nel anno le du l an et annee tiret barre
     der den am im jahr jahre und strich er
-    month mes mese mois monat giorno jour tag luego poi puis dann dash space
+    dellanno lannee monats like mean rather month mes mese mois monat giorno jour tag luego poi puis dann dash space
     um umm uh uhh erm hm wait sorry correction no eh ehm euh ah ahm perdon digo correccion scusi anzi correzione pardon
     """.split()  # noqa: SIM905 - a list literal would fill a screen
 )

@@ -22,23 +22,24 @@ from deid_platform.text.numerals import LANGUAGES, Numeral, numerals
 _REACH = 160  # code points of the longest number in words
 _BEFORE = 48
 _FULL = 3  # numbers of a full date
+_GROUP_OF_DIGITS = regex.compile(r"\d+")
 _COMPACT = 8  # digits of one
 _YOUNGEST, _OLDEST = 90, 125
 _MONTHS_OF_90, _WEEKS_OF_90 = 1080, 4696
 # What may be said between the parts of a dictated number or date.
 _FILLERS = (
-    r"um+|uh+|er+m?|hm+|wait|sorry|correction|make\s+that|scratch\s+that|no|perdón|digo|corrección|scusi|anzi|correzione"
+    r"um+|uh+|like|i\s+mean|rather|er+m?|hm+|wait|sorry|correction|make\s+that|scratch\s+that|no|perdón|digo|corrección|scusi|anzi|correzione"
     r"|pardon|non|ähm?|moment|korrektur|eh+m?|euh"
 )
 _JOINT = regex.compile(
-    rf"[\s,\-–—/]*(?:(?:[.;:…]+\s*)?(?:(?:the\s+)?last\s+(?:three|four)(?:\s+digits)?(?:\s+(?:are|is|being))?|{_FILLERS}"
+    rf"(?:[\s,;…\-–—/]|\.{{2,3}})*(?:(?:[.;:…]+\s*)?(?:(?:the\s+)?last\s+(?:three|four)(?:\s+digits)?(?:\s+(?:are|is|being))?|{_FILLERS}"
     r"|and then|then|followed by|dash|hyphen|slash|stroke|space|luego|después|guion|guión|barra|espacio"
     r"|poi|trattino|spazio|puis|ensuite|tiret|barre|espace|dann|strich|bindestrich|extension|ext\.?)(?:[\s,:;]|[.…-]+\s)+){0,3}",
     regex.IGNORECASE,
 )
 _DATE_JOINT = regex.compile(
     rf"[\s,\-–/]*(?:(?:the|of|slash|dash|stroke|day(?:\s+of)?|month|de|del|des|di|du|barra|guion|guión|barre|tiret|trattino|in|im"
-    r"|jahr|jahre|year|año|anno|année|l['’]an|den|der|día|mes|giorno|mese|jour|mois|tag|monat"
+    r"|jahr|jahre|year|año|anno|année|l['’]an|den|der|día|mes|giorno|mese|jour|mois|tag|monats?|dell['’]anno|de\s+l['’]année"
     rf"|{_FILLERS})[\s,]+){{0,4}}",
     regex.IGNORECASE,
 )
@@ -200,7 +201,10 @@ def birth_in_words(text: str, start: int, end: int) -> Interval | None:  # noqa:
 def birth_spaced(text: str, start: int, end: int) -> Interval | None:
     """A date of birth of which each digit stands by itself."""
     digits = "".join(character for character in text[start:end] if character.isdigit())
-    return (start, end) if (_compact(digits) if len(digits) == _COMPACT else _short_compact(digits)) else None
+    single = all(len(group) == 1 for group in _GROUP_OF_DIGITS.findall(text, start, end))
+    if len(digits) == _COMPACT:
+        return (start, end) if _compact(digits) else None
+    return (start, end) if single and len(digits) >= _COMPACT - 2 and _short_compact(digits) else None
 
 
 @validator
