@@ -8,12 +8,18 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import date
-from itertools import pairwise
+from itertools import accumulate, pairwise, permutations
 
-from deid_platform.leakcheck.comparable import ComparableText
+from deid_platform.leakcheck.comparable import GAP, NAME_GAP, ComparableText
 from deid_platform.leakcheck.said import MONTHS, Row
 
 _TOKEN = re.compile(r"\d+|[^\W\d_]+")
+_DIGITS = re.compile(r"\d+")
+# Digits that stand alone or in pairs, one beside another.
+_APART = re.compile(rf"(?<!\d)\d{{1,2}}(?:(?:[^\w{GAP}{NAME_GAP}]|_){{1,4}}\d{{1,2}}(?!\d)){{3,}}")
+_ROMAN = {
+    month: n for n, month in enumerate(("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii"), 1)
+}
 _LENGTH = 24
 _PARTS = 3
 _LONGEST_YEAR = 4
@@ -25,7 +31,7 @@ _CUE_WORDS = frozenset(
     """.split()  # noqa: SIM905 - a list literal would fill a screen
 )
 _CUE = re.compile(
-    r"\b(?:d\.?o\.?b|birth\s?days?|birth\s?date|date of birth|born|nacid[oa]|nacio|nacimiento|cumpleanos|nat[oa]|"
+    r"\b(?:d[. ]?o[. ]?b|birth\s?days?|birth\s?date|date of birth|born|nacid[oa]|nacio|nacimiento|cumpleanos|nat[oa]|"
     r"nascita|compleanno|nee?|naissance|anniversaire|geboren|geburts(?:datum|tag)|geb)\b"
 )
 _CUE_REACH = 24
@@ -35,7 +41,12 @@ _SHORT_YEAR = re.compile(r"['’]\d\d(?!\d)")
 def birth_date_left(born: date, reading: ComparableText) -> bool:
     """Whether a text shows a date of birth: in the usual orders, with a two-digit year, in words, or its day and
     month beside a word for birth."""
-    return _numeric(born, reading.folded) or _spoken(born, reading.said) or _birthday(born, reading)
+    return (
+        _numeric(born, reading.folded)
+        or _spaced(born, reading.folded)
+        or _spoken(born, reading.said)
+        or _birthday(born, reading)
+    )
 
 
 def _numeric(born: date, folded: str) -> bool:
@@ -67,6 +78,23 @@ def _numeric(born: date, folded: str) -> bool:
     return False
 
 
+def _spaced(born: date, folded: str) -> bool:
+    """The date with something between its digits, as in the boxes of a form: "0 3 0 9 1 9 3 1"."""
+    month, day, year, short = f"{born.month:02d}", f"{born.day:02d}", f"{born.year:04d}", f"{born.year % 100:02d}"
+    dates = (year + month + day, month + day + year, day + month + year)
+    alone = {short + month + day, month + day + short, day + month + short}
+    alone |= {f"{one}{two}{year}" for one, two in permutations((born.month, born.day))}
+    for run in _APART.finditer(folded):
+        digits = _DIGITS.findall(run.group())
+        joined = "".join(digits)
+        if joined in alone and len(joined) == len(digits):
+            return True
+        starts = {0, *accumulate(map(len, digits))}
+        if any(joined.find(date_) in starts for date_ in dates):
+            return True
+    return False
+
+
 def _is_date(
     window: Sequence[tuple[str, int, int]], orders: Sequence[tuple[int, int, int]], folded: str, *, short: bool
 ) -> bool:
@@ -82,7 +110,7 @@ def _is_date(
 
 
 def _value(token: str) -> int:
-    return MONTHS.get(token) or (int(token) if token.isdecimal() and len(token) <= 4 else -1)
+    return MONTHS.get(token) or _ROMAN.get(token) or (int(token) if token.isdecimal() and len(token) <= 4 else -1)
 
 
 def _spoken(born: date, rows: Iterable[Row]) -> bool:
@@ -124,11 +152,14 @@ def _tells(date_: Row) -> bool:
 
 
 def _birthday(born: date, reading: ComparableText) -> bool:
-    """The day and the month beside a word for birth: "birthday 3/4"."""
+    """The day and the month beside a word for birth, "birthday 3/4", or the year and the month, "DOB 195003"."""
     if _CUE_WORDS.isdisjoint(reading.words) and " d o b " not in reading.line:
         return False
     orders = ((born.month, born.day), (born.day, born.month))
+    months = {f"{born.year:04}{born.month:02}", f"{born.month:02}{born.year:04}"}
     for cue in _CUE.finditer(reading.folded):
+        if not months.isdisjoint(_DIGITS.findall(reading.folded, cue.end(), cue.end() + _CUE_REACH)):
+            return True
         found = _TOKEN.finditer(reading.folded, cue.end(), cue.end() + _CUE_REACH)
         for one, two in pairwise(m for m in found if m.group() not in _NOT_IN_DATES):
             between = reading.folded[one.end() : two.start()]

@@ -31,8 +31,11 @@ _BETWEEN = frozenset(
     of the and day in year slash dash hyphen stroke then followed by space st nd rd th
     de del dia ano y el en barra guion di il nel anno le du l an et annee tiret barre
     der den am im jahr jahre und strich er
+    dellanno lannee monats like mean rather month mes mese mois monat giorno jour tag luego poi puis dann dash space
+    um umm uh uhh erm hm wait sorry correction no eh ehm euh ah ahm perdon digo correccion scusi anzi correzione pardon
     """.split()  # noqa: SIM905 - a list literal would fill a screen
 )
+_LAST = "last"
 _LEAST = 3
 _SEVEN = ("sept", "fr")
 _LONGEST = 40  # tokens of a row that are read together
@@ -61,11 +64,23 @@ def said_rows(tokens: Sequence[str]) -> tuple[Row, ...]:
     Args:
         tokens: The tokens of a folded text.
     """
+    if _LAST in tokens:
+        tokens = _without_lengths(tokens)
     rows: dict[Row, None] = {}
     for row in _stretches(tokens):
         for language in LANGUAGES:
             rows[tuple(_items(row, language))] = None
     return tuple(row for row in rows if len(row) >= _LEAST and any(item.spelled for item in row))
+
+
+def _without_lengths(tokens: Sequence[str]) -> Sequence[str]:
+    """The tokens but for "the last four digits", which says how many digits of the same number follow."""
+    kept: list[str] = []
+    for place, word in enumerate(tokens):
+        if word in (_LAST, "digits") or (word in ("three", "four") and place and tokens[place - 1] == _LAST):
+            continue
+        kept.append(word)
+    return kept
 
 
 def _stretches(tokens: Sequence[str]) -> Iterator[Sequence[str]]:

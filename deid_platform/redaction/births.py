@@ -18,7 +18,7 @@ from deid_platform.surrogates.date_shapes import Found, read_date
 
 _CUE = re.compile(
     r"(?:\b(?:d\.?\s?o\.?\s?b|born|nat[oa]|nascita|nacid[oa]|nacimiento|née?|naissance|geboren|geb|geburtsdatum)"
-    r"|birth(?:[\s_]?(?:day|date|time|year))?)\b[^\w]*(?:(?:on|in|date|value|il|el|le|am|a|en)\b)?[^\w]*$",
+    r"|birth(?:[\s_]?(?:day|date|time|year))?)\b[^\w]*(?:(?:on|in|is|was|the|date|value|il|el|le|am|a|en|es|est|ist|día|giorno)\b[^\w]*){0,3}$",
     re.IGNORECASE,
 )
 _CUE_REACH = 32

@@ -19,6 +19,7 @@ from importlib import resources
 
 from deid_platform.labels import Label
 from deid_platform.notes import Span
+from deid_platform.redaction.parts_of_years import is_measured
 from deid_platform.text.numerals import LANGUAGES, numerals
 
 SOURCE = "lone-year"
@@ -50,9 +51,11 @@ _HOLD_YEARS = (
     "zehnhundert", "tausend", "iecinueve",
 )  # fmt: skip
 _CALLS_FOR_YEAR = re.compile(
-    r"(?:(?<![^\W_])(?:in|since|until|till|during|circa|year|of|born|before|after|by|from|around|early|late"
-    r"|mid|fall|summer|spring|winter|desde|hasta|en|del?|año|nel|dal|fino al|anno|del|depuis|en|jusqu'en|année|l'an"
-    r"|im jahre?|seit|bis|jahr|[^\W\d_]*(?:ary|rch|pril|may|june|july|gust|mber|tober))"
+    r"(?:(?<![^\W_])(?:in|since|until|till|during|circa|year|born|before|after|by|around|early|late"
+    r"|mid|fall|summer|spring|winter|desde|hasta|en|del|(?:en|desde|hasta)\sel|año|nel|dal|fino al|anno|depuis|jusqu'en"
+    r"|année|l'an|im jahre?|seit|bis|jahr|[^\W\d_]*(?:ary|rch|pril|may|june|july|gust|mber|tober)"
+    r"|[^\W\d_]*(?:ary|rch|pril|may|june|july|gust|mber|tober|year|spring|summer|fall|autumn|winter)\sof"
+    r"|[^\W\d_]*(?:ero|zo|ril|yo|nio|lio|sto|bre|año)\sde)"
     r"[\s,-]{1,3}|\(\s?)\Z",
     re.IGNORECASE,
 )
@@ -154,7 +157,7 @@ def _in_words(text: str) -> Iterator[tuple[int, int, int, bool]]:
         if year is None or len(year.digits) != 4 or not _FIRST <= int(year.digits) <= _LAST:
             continue
         end = start + year.end
-        counts = _number_behind().match(text, end) or _COUNTED.match(text, end)
+        counts = _number_behind().match(text, end) or _COUNTED.match(text, end) or is_measured(text, start)
         if not counts and _CALLS_FOR_YEAR.search(text, max(0, start - _REACH), start):
             yield start, start, end, True
 

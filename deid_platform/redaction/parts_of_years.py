@@ -204,10 +204,23 @@ _IT = (
     r"(?:uno|due|tr[eé]|quattro|cinque|sei|sette|otto|nove)?)"
 )
 # Behind a word for a time alone are these a year; elsewhere as often an amount.
+_MONTHS_ABROAD = (
+    r"enero|febrero|marzo|abril|mayo|junio|julio|agosto|sep?tiembre|octubre|noviembre|diciembre|gennaio|febbraio|aprile"
+    r"|maggio|giugno|luglio|settembre|ottobre|dicembre|janvier|février|mars|avril|mai|juin|juillet|août|septembre|octobre"
+    r"|novembre|décembre"
+)
 _CUE = (
-    r"(?<![^\W_])(?:in|since|until|till|from|during|year|by|before|after|circa|around|and|to|or|spring|summer|fall"
-    r"|autumn|winter|january|february|march|april|may|june|july|august|september|october|november|december|en|del?|desde"
-    r"|hasta|año|depuis|année|l['’]an|dès|nel|dal|anno)[\s,]{1,2}"
+    r"(?<![^\W_])(?:in|since|until|till|during|year|by|before|after|circa|around|and|to|or|spring|summer|fall"
+    r"|(?:january|february|march|april|may|june|july|august|september|october|november|december)(?:[\s,]+of)?"
+    rf"|autumn|winter|(?:{_MONTHS_ABROAD})(?:[\s,]+del?)?|(?:(?:en|desde|hasta)\s(?:el\s)?|el\s)?año(?:\sde)?"
+    r"|en|del|(?:en|desde|hasta)\sel|desde|hasta|depuis|année|l['’]an|dès|nel|dal|anno)[\s,]{1,2}"
+)
+# Two digits of a year.
+_TENS_OF_CENTURY = r"(?:thirty|forty|fifty|sixty|seventy|eighty|ninety)"
+_TENS_ABROAD = (
+    r"(?:(?:treinta|cuarenta|cincuenta|sesenta|setenta|ochenta|noventa)(?:\sy\s(?:uno|dos|tres|cuatro|cinco|seis|siete|ocho"
+    r"|nueve))?|(?:trent|quarant|cinquant|sessant|settant|ottant|novant)[aiou][a-zé]{0,8}|(?:novant|ottant|settant)otto"
+    r"|(?:soixante|quatre[\s-]vingt)[\s-](?:et[\s-])?[a-z]{2,8}(?:[\s-](?:sept|huit|neuf))?)"
 )
 _IN_WORDS = re.compile(
     rf"(?<![^\W_])(?:(?P<a>(?:nineteen|twenty)[\s-]+(?:hundred|o(?:h|ught)?[\s-]{_UNDER_TEN}|{_TEENS}"
@@ -215,11 +228,29 @@ _IN_WORDS = re.compile(
     rf"|{_CUE}(?P<b>two[\s-]thousand(?:[\s-]and)?(?:[\s-](?:{_TEENS}|{_TENS}(?:[\s-]{_UNDER_TEN})?|{_UNDER_TEN}))?)"
     rf"|(?P<c>mille\s?(?:e\s)?novecento(?:\s?{_IT})?)|(?P<d>duemila(?:\s?(?:e\s)?{_IT}))|{_CUE}(?P<e>duemila)"
     rf"|(?P<f>mil\snovecientos(?:\s{_ES})?)|{_CUE}(?P<g>dos\smil(?:\s{_ES})?)"
-    rf"|(?P<h>(?:mille?\sneuf[\s-]cents?|dix-neuf[\s-]cents?)(?:[\s-]{_FR})?)|{_CUE}(?P<i>deux[\s-]mille(?:[\s-]{_FR})?)"
+    rf"|(?P<h>(?:mil(?:le)?\sneuf[\s-]cents?|dix-neuf[\s-]cents?)(?:[\s-]{_FR})?)|{_CUE}(?P<i>deux[\s-]mille(?:[\s-]{_FR})?)"
+    rf"|(?:back\sin|year\sof)\s(?P<l>{_TENS_OF_CENTURY}(?:[\s-]{_UNDER_TEN})?)"
+    rf"|(?:in|since|back\sin)\s(?P<m>(?:oh|ought|aught)[\s-]{_UNDER_TEN})(?![\s,-]+(?:{_UNDER_TEN}|oh|zero)(?![^\W_]))"
+    rf"|(?:año|anno|année|l['’]an)\s(?P<n>{_TENS_ABROAD})"
     rf"|(?P<j>neunzehnhundert{_DE}?)|(?P<k>zweitausend(?:und)?{_DE}))(?![^\W_]|[\s-](?:hundred|cent|cien)|-[^\W\d_])",
     re.IGNORECASE,
 )
-_ANY_IN_WORDS = re.compile(r"nineteen|twenty|thousand|mille|duemila|mil\s|zweitausend|neunzehn|dix-neuf", re.IGNORECASE)
+_ANY_IN_WORDS = re.compile(
+    r"nineteen|twenty|thousand|mille|duemila|mil\s|zweitausend|neunzehn|dix-neuf|back\sin|\soh[\s-]|aught|ought|año\s|anno\s|année\s|l['’]an\s",
+    re.IGNORECASE,
+)
+
+
+# What is measured just before a number in words, which is then no year.
+_MEASURE_BEFORE = re.compile(
+    r"(?<![^\W_])(?:k?cal\w{0,9}|kilocal\w{3,9}|wbc|white\s(?:blood\s)?(?:cells?|count)|counts?|platelets?|vision|acuity|VA|OD|OS|OU"
+    r"|diet[ae]?|leu[ck]o\w{3,9}|globuli|globules|neutro\w{3,9}|plaquet\w{2,6}|piastrine|visus|visión|agudeza|acuité|peso|pes[aóò]"
+    r"|weigh(?:t|s|ed|ing)|poids|pèse|gewicht|glucos\w|glucemia|glicemia|glycémie|troponin\w?|ferritin\w?|bnp|ck|crp|lipas[ea]"
+    r"|dos(?:es?|is|i|age)|fluids?|volumes?|output|intake|total|diuresis|diuresi|diurèse)"
+    r"(?:\s?[:=]|\s(?:of|de|di|is|was|at|about|around|to|es|fue|è|était|est|in|from|down|up|between)){0,3}\s{0,3}\Z",
+    re.IGNORECASE,
+)
+_BEFORE = 48
 
 
 _MONTH_NAMES = any_of(
@@ -279,6 +310,11 @@ def parts_of_years(text: str, ordered: Sequence[Span], *, years_in_words: bool) 
     return found
 
 
+def is_measured(text: str, start: int) -> bool:
+    """Whether what stands before a number in words is measured, so that the number is no year."""
+    return _MEASURE_BEFORE.search(text, max(0, start - _BEFORE), start) is not None
+
+
 def _places(text: str, *, years_in_words: bool) -> Iterator[tuple[int, int, bool]]:
     """Where each stands, and whether it is a zone."""
     if _ANY.search(text):
@@ -289,7 +325,7 @@ def _places(text: str, *, years_in_words: bool) -> Iterator[tuple[int, int, bool
     if years_in_words and _ANY_IN_WORDS.search(text):
         for match in _IN_WORDS.finditer(text):
             start, end = _part(match)
-            if not _amount_behind().match(text, end):
+            if not is_measured(text, start) and not _amount_behind().match(text, end):
                 yield start, end, False
 
 
@@ -315,6 +351,7 @@ def _amount_behind() -> re.Pattern[str]:
     return re.compile(
         rf"[\s-]{{0,3}}(?:{units}|vision|acuity|in\s(?:both|the\s(?:left|right))|OU|OD|OS|percent|times|degrees|dollars"
         r"|days|weeks|months|years"
+        r"|gramm[io]|gramos|grammes|calorías?|calorias?|Kalorien|kilocalor\w+|litros|litri|pasos|passi|células|cellul[ae]s?"
         r"|unidades|unités|unità|Einheiten|euros?|%)(?![^\W_])",
         re.IGNORECASE,
     )

@@ -40,19 +40,24 @@ _PLAIN = {
     diecisiete dieciocho diecinueve veinte veintiuno veintiun veintidos veintitres veinticuatro veinticinco veintiseis
     veintisiete veintiocho veintinueve treinta cuarenta cincuenta sesenta setenta ochenta noventa cien ciento
     doscientos trescientos cuatrocientos quinientos seiscientos setecientos ochocientos novecientos mil primero doble
+    nonagesimo nonagesima centesimo centesima
     """,
     "it": "zero un una cento mille millenovecento milleottocento duemila primo doppio",
     "fr": """
     zero un une deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize vingt vingts
     trente quarante cinquante soixante septante octante huitante nonante cent cents mille premier double
     """,
-    "de": "null ein hundert tausend zweitausend neunzehnhundert achtzehnhundert doppel ersten dritten siebten",
+    "de": """
+    null ein hundert tausend zweitausend neunzehnhundert achtzehnhundert doppel ersten dritten siebten achten siebenten
+    """,
 }
 _ITALIAN_ONES = """
     uno due tre quattro cinque sei sette otto nove dieci undici dodici tredici quattordici quindici sedici diciassette
     diciotto diciannove
 """
 _ITALIAN_TENS = "venti trenta quaranta cinquanta sessanta settanta ottanta novanta"
+_SPANISH_TENS = "treinta cuarenta cincuenta sesenta setenta ochenta noventa"
+_SPANISH_ONES = "un uno una dos tres cuatro cinco seis siete ocho nueve"
 _GERMAN_ONES = "ein zwei drei vier funf fuenf sechs sieben acht neun"
 _GERMAN_TEENS = """
     eins zwei drei vier funf fuenf sechs sieben acht neun zehn elf zwolf zwoelf dreizehn vierzehn funfzehn fuenfzehn
@@ -80,14 +85,31 @@ def _german() -> Iterator[str]:
         yield from (head + tail for tail in (*teens, *high))
 
 
+# "Ventun marzo", "novantaquattr'anni".
+_ITALIAN_STEMS = tuple(ten[:-1] for ten in _ITALIAN_TENS.split())
+_ELIDED = {
+    number[:-1]: number
+    for number in _italian()
+    if number.startswith(_ITALIAN_STEMS) and number[-1] == "o" and not number.endswith("esimo")
+}
+# "Noventaicuatro", in one word.
+_FUSED = {
+    f"{ten}{link}{one}": f"{3 + tens}{max(1, ones - 1)}"
+    for tens, ten in enumerate(_SPANISH_TENS.split())
+    for ones, one in enumerate(_SPANISH_ONES.split())
+    for link in "iy"
+}
 _WORDS_OF = {language: frozenset(words.split()) for language, words in _PLAIN.items()}
 _WORDS_OF["it"] |= frozenset(_italian())
+_WORDS_OF["it"] |= _ELIDED.keys()
+_WORDS_OF["es"] |= _FUSED.keys()
 _WORDS_OF["de"] |= frozenset(_german())
 _ALONE = frozenset(("o", "une"))
 NUMBER_WORDS: frozenset[str] = frozenset().union(*_WORDS_OF.values()) - _ALONE
 """The words of all languages by which numbers are written, without accents and umlauts."""
 # Words as they are written without accents and umlauts.
 _SPELLINGS = {"veintidos": "veintidós", "veintitres": "veintitrés", "veintiun": "veintiuno", "veintiún": "veintiuno"}
+_SPELLINGS |= {f"{stem}esim{ending}": f"{stem}ésim{ending}" for stem in ("nonag", "cent") for ending in "oa"}
 _GERMAN = re.compile(r"f(?:u|ue)nf|zw(?:o|oe)lf")
 
 
@@ -150,10 +172,11 @@ def numerals(text: str, language: str) -> tuple[Numeral, ...]:
     for start, end in places:
         apart = _SPACE.fullmatch(text, last, start) is None
         written = text[start:end]
-        words.append(_Word(_spelling(written.casefold(), language), apart=apart, number=written[0].isdigit()))
+        spelling = _spelling(written.casefold(), language)
+        words.append(_Word(spelling, apart=apart, number=spelling[0].isdigit()))
         last = end
     numbers = [
-        Numeral(places[place][0], places[place][1], words[place].written, spelled=False)
+        Numeral(places[place][0], places[place][1], word.written, spelled=text[places[place][0]].isalpha())
         for place, word in enumerate(words)
         if word.number
     ]
@@ -200,10 +223,15 @@ def _written(text: str, numbers: Iterable[Numeral]) -> str:
 
 def _spelling(word: str, language: str) -> str:
     if language == "de":
+        word = "siebten" if word == "siebenten" else word
         return _GERMAN.sub(lambda m: "fünf" if m[0][0] == "f" else "zwölf", word)
+    if language == "es" and word in _FUSED:
+        return _FUSED[word]
+    if language == "fr" and word.endswith("ieme"):
+        return f"{word[:-4]}ième"
     if language == "en" and _is_zero(word):
         return "zero"
-    return _SPELLINGS.get(word, word)
+    return _ELIDED.get(word, word) if language == "it" else _SPELLINGS.get(word, word)
 
 
 def _is_zero(word: str) -> bool:

@@ -47,6 +47,34 @@ def test_nothing_in_words_stays(deid: Deidentifier, language: str) -> None:
         assert said not in text
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "DOB 0 3 0 9 1 9 3 1 on the band. DOB 1 9 3 1 0 3 0 9.",
+        "DOB is the third month, ninth day, year thirty-one. D O B oh three oh nine thirty one.",
+        "phone six one four um five five five uh zero one four two. MRN is eight eight one, uh, two four seven.",
+        "Her number six one four, five five five, the last four digits oh one four two.",
+    ],
+)
+def test_nothing_of_the_patients_own_stays(deid: Deidentifier, text: str) -> None:
+    note = Note("n1", text, patient_id="p1", note_date=date(2026, 1, 5))
+    assert LeakCheck.of(TOPICS, load_policy("safe_harbor")).check(note, [OLD], text, ())
+    redacted = deid.redact(note).text
+    for written in ("0 3", "1 9", "third", "thirty", "three", "five", "eight", "zero", "oh "):
+        assert written not in redacted
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [("el veintidós de enero", "es"), ("le vingt et un mars", "fr"), ("il ventun marzo", "it")],
+)
+def test_a_day_of_the_month_goes_with_its_month(deid: Deidentifier, text: str, language: str) -> None:
+    note = Note("n1", text, patient_id="p1", note_date=date(2026, 1, 5), language=language)
+    redacted = deid.redact(note).text
+    # Where a policy keeps dates, it keeps them whole.
+    assert redacted == text or not set(text.split()[1:]) & set(redacted.split())
+
+
 @pytest.mark.parametrize("language", NOTES)
 def test_each_is_a_leak_if_it_stays(language: str) -> None:
     note = Note("n1", NOTES[language], patient_id="p1", note_date=date(2026, 1, 5), language=language)

@@ -55,6 +55,9 @@ fell [[the last day of the year]], [[the first day of spring]], [[longest day of
 lost the house in [[Hurricane Katrina]], thyroid storm
 in [[nineteen ninety-eight]], [[twenty eighteen]], since [[two thousand and nine]], in [[two thousand eighteen]]
 [[nineteen oh five]], nel [[duemiladiciotto]], nel [[millenovecentonovantotto]]
+back in [[ninety-eight]], in [[oh-nine]], en el año [[noventa y ocho]], desde el [[dos mil diez]]
+marzo de [[dos mil diez]]
+en [[mil neuf cent quatre-vingt-dix-huit]], nell'anno [[novantotto]], April of [[two thousand ten]]
 en [[dos mil dieciocho]], en [[mil novecientos noventa y ocho]]
 en [[deux mille dix-huit]], en [[mille neuf cent quatre-vingt-dix-huit]]
 [[neunzehnhundertachtundneunzig]], [[zweitausendachtzehn]]
@@ -80,6 +83,11 @@ clock drawing, clocked out, biological clock, went back home at six, time change
 12 CET tablets, EST scheduled, est. 14:05 arrival, PST muscle, 14:05 PT, at 14:05 pst massage
 à 14h05 est arrivé, um 14:05 ist sie, 14:05 West wing, 14:05 west, 14:05 cetirizine, EST 12 mg
 08:00-12:00, 08:00 - 10:00, 14:05Z, 10:15+2, 120/80+10, pH 7.35 -01:00
+Calories of two thousand ten daily, WBC of nineteen thirteen, Vision twenty twenty, VA twenty forty
+weight of two thousand ten
+dieta de dos mil calorías, leucocitos de mil novecientos, peso duemiladieci grammi, gasto de dos mil diez
+ratio of two thousand
+in oh nine one four, back pain in ninety-eight patients, el primer año dos veces
 twenty twenty vision, twenty-twenty in both eyes, nineteen pounds, twenty-one days, twenty thirty minutes
 two thousand units, gave two thousand mL, of two thousand milligrams, two thousand five hundred, duemila unità
 duemilacinquecento, dos mil unidades, tomó mil, deux mille unités, zweitausend Einheiten, twenty-two hundred

@@ -156,6 +156,7 @@ def test_years_alone_move_with_the_dates_around_them():
         ),
         ("dal millenovecentonovantotto, depuis deux mille quatre", ["millenovecentonovantotto", "deux mille quatre"]),
         ("nineteen ninety-five mg, of two thousand days, in twenty twenty-five minutes, twenty twenty vision", []),
+        ("Calories of two thousand ten daily, WBC of nineteen thirteen, leucocitos de mil novecientos", []),
         # A dose, a time of day, a result, a number, a decade, a date.
         ("1500-2000 mL, 2000-calorie diet, up to 2000 cc, > 2000, $2000", []),
         ("ANC of 2015, hCG level was 1950, urine output: 2000, room 2015, ext. 1998", []),

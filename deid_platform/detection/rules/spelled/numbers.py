@@ -22,17 +22,25 @@ from deid_platform.text.numerals import LANGUAGES, Numeral, numerals
 _REACH = 160  # code points of the longest number in words
 _BEFORE = 48
 _FULL = 3  # numbers of a full date
+_GROUP_OF_DIGITS = regex.compile(r"\d+")
+_COMPACT = 8  # digits of one
 _YOUNGEST, _OLDEST = 90, 125
 _MONTHS_OF_90, _WEEKS_OF_90 = 1080, 4696
 # What may be said between the parts of a dictated number or date.
+_FILLERS = (
+    r"um+|uh+|like|i\s+mean|rather|er+m?|hm+|wait|sorry|correction|make\s+that|scratch\s+that|no|perdón|digo|corrección|scusi|anzi|correzione"
+    r"|pardon|non|ähm?|moment|korrektur|eh+m?|euh"
+)
 _JOINT = regex.compile(
-    r"[\s,\-–—/]*(?:(?:and then|then|followed by|dash|hyphen|slash|stroke|space|luego|después|guion|guión|barra|espacio"
-    r"|poi|trattino|spazio|puis|ensuite|tiret|barre|espace|dann|strich|bindestrich|extension|ext\.?)[\s,]+){0,2}",
+    rf"(?:[\s,;…\-–—/]|\.{{2,3}})*(?:(?:[.;:…]+\s*)?(?:(?:the\s+)?last\s+(?:three|four)(?:\s+digits)?(?:\s+(?:are|is|being))?|{_FILLERS}"
+    r"|and then|then|followed by|dash|hyphen|slash|stroke|space|luego|después|guion|guión|barra|espacio"
+    r"|poi|trattino|spazio|puis|ensuite|tiret|barre|espace|dann|strich|bindestrich|extension|ext\.?)(?:[\s,:;]|[.…-]+\s)+){0,3}",
     regex.IGNORECASE,
 )
 _DATE_JOINT = regex.compile(
-    r"[\s,\-–/]*(?:(?:the|of|slash|dash|stroke|day of|de|del|des|barra|guion|guión|barre|tiret|trattino|in|im|jahr"
-    r"|jahre|year|año|anno|année|l['’]an|den|der)[\s,]+){0,3}",
+    rf"[\s,\-–/]*(?:(?:the|of|slash|dash|stroke|day(?:\s+of)?|month|de|del|des|di|du|barra|guion|guión|barre|tiret|trattino|in|im"
+    r"|jahr|jahre|year|año|anno|année|l['’]an|den|der|día|mes|giorno|mese|jour|mois|tag|monats?|dell['’]anno|de\s+l['’]année"
+    rf"|{_FILLERS})[\s,]+){{0,4}}",
     regex.IGNORECASE,
 )
 _DAY_THEN_MONTH = regex.compile(
@@ -53,14 +61,24 @@ _UNIT = regex.compile(
     r"|anni|compresse|jours|semaines|mois|heures|fois|ans|tage|wochen|monate|stunden|mal|jahre)(?!\p{L})",
     regex.IGNORECASE,
 )
-# Numbers that a patient said, or that somebody counted.
+# Numbers that a patient said, or that somebody counted or measured.
 _EXERCISE = regex.compile(
     r"\b(?:digits?|span|repeat\w*|recall\w*|forwards?|backwards?|count\w*|serial|sevens|numbers|cuenta|contar|dígitos|restas?|conta\w*"
-    r"|cifre|compte\w*|chiffres|zähl\w*|zahlen)\b[^.\n]{0,40}\Z",
+    r"|cifre|compte\w*|chiffres|zähl\w*|zahlen|scor\w+|items?|responses?|answers?|apgars?|nihss|phq|gad|strength|motor|power"
+    r"|reflex\w*|pulses|audio\w+|thresholds?|sensation|puntuaci\w+|puntajes?|ítems?|respuestas?|fuerza|reflejos|pulsos|punteggi\w*|risposte"
+    r"|forza|riflessi|polsi|scores?|réponses?|force|réflexes|testing|kraft\w*|reflexe|antworten)\b[^.\n]{0,60}\Z",
     regex.IGNORECASE,
 )
+# How telephones fall into groups, and the highest grade of what is graded part by part.
+_GROUPS = {
+    *((3, 3, 4), (3, 4), (1, 3, 3, 4), (1, 3, 7), (3, 7), (6, 4), (3, 5, 2), (2, 2, 2, 2, 2), (3, 2, 2, 2), (3, 3, 3)),
+    *((2, 4, 4), (3, 4, 4), (5, 6), (4, 3, 3), (4, 3, 4), (2, 3, 2, 2), (3, 2, 2, 3)),
+}
+_PARTING = regex.compile(r"[,;.]")
+_AMERICAN = 10
+_HIGHEST_GRADE = "5"
 _AGE_BEHIND = regex.compile(
-    r"[\s\-]{0,3}(?:(?:years?|yrs?)[\s\-]{1,3}(?:old|of\s+age|young)\b|y\.?\s?/?\s?o\b|(?:anni|ans|años|jahren?|jahre|jährige[nr]?)\b(?!\s+(?:fa|or\s+sono|dopo|prima"
+    r"(?:\s(?:y|e|et|und)\s(?:tant[oia]s?|pico|rotti|quelques|algo))?[\s\-'’]{0,3}(?:(?:years?|yrs?)(?:,?\s(?:and\s)?\p{L}{1,8}\smonths?)?[\s\-]{1,3}(?:old|of\s+age|young)\b|y\.?\s?/?\s?o\b|(?:anni|ans|años|jahren?|jahre|jährige[nr]?)\b(?!\s+(?:fa|or\s+sono|dopo|prima"
     r"|avant|après|plus\s+tard|später|atrás|después|antes|di\s+(?!età)|de\s+(?!edad)|lang|solitude|soledad|solitudine)\b))",
     regex.IGNORECASE,
 )
@@ -69,13 +87,15 @@ _YEAR_OF_LIFE = regex.compile(
     r"|año\s+de\s+(?:vida|edad)|anno\s+di\s+(?:vita|età)|année\s+de\s+(?:sa\s+)?vie)",
     regex.IGNORECASE,
 )
-_OWN_YEAR = regex.compile(r"\b(?:his|her|their|my|patient['’]s|\p{Lu}\p{L}+['’]s)\s+\Z")
+_OWN_YEAR = regex.compile(
+    r"\b(?:his|her|their|my|patient['’]s|\p{Lu}\p{L}+['’]s|dans\s+sa|en\s+su|nel\s+suo|in\s+(?:ihrem|seinem))\s+\Z"
+)
 _YEAR_BEHIND = regex.compile(
-    r"\s+year(?!\p{L}|[\s-]+(?:of\s+(?!life|age|his|her|their)|as|in|at|with|anniversary|working|teaching))"
+    r"\s+(?:année|año|anno|Jahr|year)(?!\p{L}|[\s-]+(?:of\s+(?!life|age|his|her|their)|as|in|at|with|anniversary|working|teaching))"
 )
 _AGE_BEFORE = regex.compile(
     r"\b(?:aged?|age\s+(?:of|is)|edad(?:\s+de)?|età(?:\s+di)?|âgée?s?\s+de|âge|alter|turn(?:ed|ing|s)|(?:died|dead|passed\s+away)\s+at|lived\s+to(?:\s+be)?"
-    r"|cumplió|ha\s+compiuto|compiuti)[\s:]{1,3}(?:(?:about|almost|nearly|over|casi|quasi|presque|fast)\s+)?\Z",
+    r"|cumplirá|cumplió|compirà|fêtera\s+ses|ha\s+compiuto|compiuti)[\s:]{1,3}(?:(?:about|almost|nearly|over|casi|quasi|presque|fast)\s+)?\Z",
     regex.IGNORECASE,
 )
 _DURATION_BEFORE = regex.compile(
@@ -102,6 +122,8 @@ def _runs(text: str, start: int, joint: regex.Pattern[str]) -> Iterator[tuple[Nu
 def _row(stretch: str, read: Sequence[Numeral], joint: regex.Pattern[str]) -> Iterator[Numeral]:
     place = 0
     for number in read:
+        if place and (gap := joint.match(stretch, place)) and gap.end() > number.start:
+            continue  # "the last four digits"
         if number.start != place and (number.start < place or not joint.fullmatch(stretch, place, number.start)):
             return
         if place == 0 and number.start:
@@ -176,6 +198,16 @@ def birth_in_words(text: str, start: int, end: int) -> Interval | None:  # noqa:
 
 
 @validator
+def birth_spaced(text: str, start: int, end: int) -> Interval | None:
+    """A date of birth of which each digit stands by itself."""
+    digits = "".join(character for character in text[start:end] if character.isdigit())
+    single = all(len(group) == 1 for group in _GROUP_OF_DIGITS.findall(text, start, end))
+    if len(digits) == _COMPACT:
+        return (start, end) if _compact(digits) else None
+    return (start, end) if single and len(digits) >= _COMPACT - 2 and _short_compact(digits) else None
+
+
+@validator
 def date_in_words(text: str, start: int, end: int) -> Interval | None:  # noqa: ARG001 - it reads on from the start
     """Day, month and a year of four digits in words, in a usual order."""
     for run in _runs(text, start, _DATE_JOINT):
@@ -202,7 +234,7 @@ def _dated(run: Sequence[Numeral], *, short: bool) -> int | None:
     joined = ""
     for number in run:
         joined += number.digits
-        if len(joined) == 8 and _compact(joined) and len(run) > _FULL:
+        if len(joined) == _COMPACT and _compact(joined) and len(run) > _FULL:
             return number.end
     for size in (_FULL, _FULL + 1, _FULL + 2):
         part = run[:size]
@@ -227,6 +259,19 @@ def _dated(run: Sequence[Numeral], *, short: bool) -> int | None:
 def _compact(digits: str) -> bool:
     month_first = is_month_day(int(digits[:2]), int(digits[2:4])) and is_year(int(digits[4:]))
     return month_first or (is_year(int(digits[:4])) and is_month_day(int(digits[4:6]), int(digits[6:])))
+
+
+def _short_compact(digits: str) -> bool:
+    """Whether six digits or seven are a date: with a year of two digits, or with a day and a month of one."""
+    if len(digits) == _COMPACT - 2:
+        pairs = int(digits[:2]), int(digits[2:4]), int(digits[4:])
+        if is_month_day(*pairs[:2]) or is_month_day(*pairs[1:]):
+            return True
+    front, back = digits[:-4], digits[4:]
+    return any(
+        is_year(int(year)) and any(is_month_day(int(rest[:cut]), int(rest[cut:])) for cut in range(1, len(rest)))
+        for rest, year in ((front, digits[-4:]), (back, digits[:4]))
+    )
 
 
 def _counts(run: Sequence[Numeral]) -> bool:
@@ -278,7 +323,10 @@ def _said(least: int, *, cued: bool) -> Callable[[str, int, int], Interval | Non
             if sum(len(number.digits) for number in numbers) < least or not any(n.spelled for n in numbers):
                 continue
             if not cued and (
-                _counts(numbers) or not _by_digits(numbers) or _EXERCISE.search(text, max(0, start - 60), start)
+                _counts(numbers)
+                or not _by_digits(numbers)
+                or not _grouped(text, start, numbers)
+                or _EXERCISE.search(text, max(0, start - 80), start)
             ):
                 continue
             return start, start + numbers[-1].end
@@ -305,6 +353,21 @@ def _by_digits(numbers: Sequence[Numeral]) -> bool:
     total = sum(len(number.digits) for number in numbers)
     pairs = numbers[0].digits[0] == "0" and total == 10 and all(len(n.digits) == 2 for n in numbers)
     return pairs or (single >= 6 and single / total > 0.7)
+
+
+def _grouped(text: str, start: int, numbers: Sequence[Numeral]) -> bool:
+    """Whether digits with no label stand as a telephone is said: in a row, or parted as one is."""
+    groups = [numbers[0].digits]
+    for one, two in pairwise(numbers):
+        if _PARTING.search(text, start + one.end, start + two.start):
+            groups.append(two.digits)
+        else:
+            groups[-1] += two.digits
+    if len(groups) > 1:
+        return tuple(map(len, groups)) in _GROUPS
+    (digits,) = groups
+    american = len(digits) == _AMERICAN and digits[0] > "1" and digits[3] > "1"
+    return american or digits[0] == "0" or max(digits) > _HIGHEST_GRADE
 
 
 @validator
