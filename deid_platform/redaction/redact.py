@@ -166,7 +166,8 @@ class _Replacing:
         self._written = note.note_date or datetime.now(UTC).date()
         keeps_births = policy.labels[Label.DATE] is Action.BIRTH_YEAR
         self._births = births(note, ordered, birth_date) if keeps_births else frozenset()
-        unmoved = {span for span in ordered if span.source == PART_OF_YEAR}
+        # Where years are kept, a season's is too.
+        unmoved = {s for s in ordered if s.source == PART_OF_YEAR and policy.labels[Label.DATE] is not Action.YEAR}
         if policy.shifts_dates:
             unmoved |= public_dates(note.text, ordered, note.note_date, note.language)
             unmoved.update(span for span in fixed if span.label is Label.DATE)

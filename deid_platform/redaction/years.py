@@ -34,11 +34,18 @@ _YEAR4 = r"(?P<year>(?:1[89]|20)[0-9]{2})"
 _YEAR = r"(?:" + _YEAR4 + r"|['’]?(?P<short>[0-9]{2}))"
 _FIRST, _SECOND = r"(?P<first>[0-9]{1,2})", r"(?P<second>[0-9]{1,2})"
 _DAY = r"[0-9]{1,2}(?:st|nd|rd|th)?"
+# A season is finer than a year: the year alone is kept.
+_SEASON = (
+    r"(?:the\s+)?(?:(?:early|mid|late)[\s-]+)?(?:(?:spring|summer|fall|autumn|winter)(?:time)?|primavera|estate|autunno"
+    r"|inverno|verano|otoño|invierno|printemps|été|automne|hiver|frühjahr|frühling|sommer|herbst)"
+    r"[\s,-]*(?:(?:of|in|del?|des\s+jahres)\s+)?(?:the\s+year\s+)?"
+)
 
 _SHAPES = tuple(
     re.compile(_WEEKDAY + shape + _TIME, re.IGNORECASE)
     for shape in (
-        r"(?:(?:early|mid|late|spring|summer|fall|autumn|winter|q[1-4]|fy)[\s-]*(?:of\s+)?)?" + _YEAR4,
+        r"(?:(?:early|mid|late|q[1-4]|fy)[\s-]*(?:of\s+)?)?" + _YEAR4,
+        _SEASON + _YEAR4,
         _YEAR4 + r"\s?(?P<sep>[-/.\s])\s?" + _FIRST + r"\s?(?P=sep)\s?" + _SECOND,
         _YEAR4 + r"(?P<first>[0-9]{2})(?P<second>[0-9]{2})(?:[0-9]{4}(?:[0-9]{2})?)?",
         _FIRST + r"\s?(?P<sep>[-/.\s])\s?" + _SECOND + r"\s?(?P=sep)\s?" + _YEAR,

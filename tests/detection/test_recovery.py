@@ -312,6 +312,65 @@ def test_a_shape_is_given_back_unless_a_label_makes_it_a_number(shape: str) -> N
     assert kept(text, first, again) == [first, again]
 
 
+APART = (
+    *("MRN\n", "MRN\r\n", "MRN | ", "Medical Record Number:\n", "<mrn>", "<td>MRN</td><td>", '"accession":"'),
+    *(
+        "Accession\n",
+        "Policy number on file is ",
+        "Procedure number: ",
+        "Item number ",
+        "Biopsia n.º ",
+        "Visit number: ",
+    ),
+    *(
+        "N.º de episodio ",
+        "Codice paziente: ",
+        "Numéro d'examen : ",
+        "Expediente núm. ",
+        "N° di cartella ",
+        "Case Number | ",
+    ),
+)
+NO_LABEL = (
+    *(
+        "Dx: ",
+        "ICD-10 code: ",
+        "Diagnosis | ",
+        "Encounter | ",
+        "Encounter\n",
+        "Patient ",
+        "Record: ",
+        "plate ",
+        "door ",
+    ),
+    *("Problem number ", "Diagnosis number\n", "N.º de código ", "Type No. ", "anterior plate: ", "Allergies: No\n"),
+)
+
+
+@pytest.mark.parametrize("shape", ["E10.31", "MK-3475", "V600E"])
+def test_a_label_apart_from_its_number_makes_it_one(shape: str) -> None:
+    for before in APART:
+        span = span_of(before + shape, shape, Label.IDNUM)
+        assert kept(before + shape, span) == [span], before
+    for before in NO_LABEL:
+        assert kept(before + shape, span_of(before + shape, shape, Label.IDNUM)) == [], before
+
+
+def test_a_listed_code_before_its_title_is_a_code_behind_a_label_too() -> None:
+    for text, code in (("ID: A41.9 sepsis on cefepime", "A41.9"), ("claim: M54.5 low back pain", "M54.5")):
+        assert kept(text, span_of(text, code, Label.IDNUM, score=0.9)) == []
+    span = span_of("ID: A41.9 on cefepime", "A41.9", Label.IDNUM, score=0.9)
+    assert kept("ID: A41.9 on cefepime", span) == [span]
+
+
+def test_an_obstetric_formula_has_fewer_births_than_a_number_has_digits() -> None:
+    for formula in ("G2P1", "G10P9", "G3P2012", "G3P2-0-1-2", "G3 P2"):
+        text = f"Patient {formula} today"
+        assert kept(text, span_of(text, formula, Label.IDNUM)) == []
+    span = span_of("Patient G12P34", "G12P34", Label.IDNUM)
+    assert kept("Patient G12P34", span) == [span]
+
+
 @pytest.mark.parametrize("code", ["E10.3199", "C18.2241", "Z99.99Z", "I10.5", "U99.1", "E11.x"])
 def test_a_shape_that_is_on_no_list_of_codes_is_no_code(code: str) -> None:
     span = span_of(f"seen, {code}", code, Label.IDNUM)

@@ -216,6 +216,14 @@ def test_under_safe_harbor_what_is_finer_than_a_year_goes_and_a_year_in_words_st
     assert released(text, "limited_dataset") == text.replace("{", "").replace("}", "")
 
 
+def test_under_safe_harbor_the_year_of_a_season_stays():
+    text = (
+        "in the fall of 2002, spring of 2007, verano de 2018; last winter, winter of 1925, ISO week 9 of 2018, s/p fall"
+    )
+    shown = "in the [DATE 2002], [DATE 2007], [DATE 2018]; last [DATE], [DATE], [DATE], s/p fall"
+    assert released(text, "safe_harbor") == shown
+
+
 @pytest.mark.parametrize(
     ("written", "time"),
     [

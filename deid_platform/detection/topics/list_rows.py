@@ -3,8 +3,9 @@
 Belongs here: such rows in sign-outs, censuses and rounding lists. Does not belong here: whose surname a word is
 (`terms.py`), or other places of a surname (`gazetteer.py`).
 
-"12A Brackwater - stable", "Bed 4: Long, 55M", "- Brackwater (401): watch K", "1. Brackwater 2. Vask". A word that means
-something else besides counts only where an age and a sex follow: "Bed 4: Long, 55M", but "Room 5: Brown stool".
+"12A Brackwater - stable", "Bed 4: Long, 55M", "- Brackwater (401): watch K", "Sign-out: Brackwater (401)",
+"1. Brackwater 2. Vask". A word that means something else besides counts only where an age and a sex follow:
+"Bed 4: Long, 55M", but "Room 5: Brown stool".
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ _FIRST = r"(?:^|[\r\n;])[ \t]*(?:[-•*>][ \t]*)?"
 _BEHIND_BED = regex.compile(rf"{_FIRST}{_BED}[ \t]*[|:.)\-–—,/]?[ \t]*\Z")
 _BEHIND_PLACE = regex.compile(rf"{_FIRST}{_PLACE}[.:]?[ \-]?\#?[ ]?{_NUMBER}[ \t]*[|:.)\-–—,/]?[ \t]*\Z")
 _BEHIND_NUMBER = regex.compile(r"(?:^|[\r\n]|[ \t;,])[ \t]*\#?\d{1,2}[.)][ \t]*\Z")
-_BEHIND_MARK = regex.compile(r"(?:^|[\r\n])[ \t]*(?:[-•*>][ \t]*)?\Z")
+_MEASURED = r"(?i:scores?|scale|tests?|sign|index|criteria|grade|class|stage|type|drug|dose|meds?|labs?|results?)"
+_HEADING = rf"(?:\w[\w \-]{{2,20}}(?<!\b{_MEASURED}):[ \t]*)"
+_BEHIND_MARK = regex.compile(rf"(?:^|[\r\n])[ \t]*{_HEADING}?(?:[-•*>][ \t]*)?\Z")
 _ENDS = regex.compile(r"[ \t]*(?:[-–—](?!\p{L})|[:|,;/(\r\n]|\Z)|[ \t]+\d{1,2}[.)][ \t]*\p{Lu}")
 _BED_NEXT = regex.compile(rf"[ \t]*[\[(|,/][ \t]*{_BED}[ \t]*(?:[\])|:,\-–—]|\Z)")
 _AGE_AND_SEX = regex.compile(

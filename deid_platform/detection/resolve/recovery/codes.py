@@ -4,8 +4,9 @@ Belongs here: which letter with digits is a code, by the list and by its context
 name of their system, and those of other systems (`expressions.yaml`), or making the list
 (`lexicon/vocabularies/icd10cm.py`).
 
-Behind the label of somebody's number a code is that number. Without its dot it looks like one anywhere, and counts
-where its title stands beside it or a word such as "diagnosis" before it.
+Behind the label of somebody's number a code is that number, unless it has its dot and its title follows. Without its
+dot a number looks like a code anywhere, and counts as one where its title stands beside it or a word such as
+"diagnosis" before it.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ _WORD_START = regex.compile(r"(?<![\p{L}\d'\-])[\p{L}\d]")
 _BEFORE = 90  # code points
 _TITLE_NEXT = regex.compile(r"[ \t]{0,3}[)\]]?[ \t]*[:=,\-–—|]{0,2}[ \t]{0,3}(?P<title>[\p{L}\d][^\r\n]{0,60})")
 _TITLE_BEFORE = regex.compile(r"(?P<title>\p{L}[^\r\n;.]{2,})[ \t]*(?:[(\[]|[:=\-–—|])[ \t]*\Z")
+_LEAST = 3  # letters of a title's first word that says something
+_OF_ANY_TITLE = frozenset(("acute", "chronic", "other", "unspecified", "with", "without", "due", "left", "right"))
 _CUE = regex.compile(
     r"\b(?:icd(?:[ \-]?(?:9|10|11|o))?(?:[ \-]?cm)?|dx|diagnos[ie]s|diagnostic|code[ds]?|billed|billing)"
     r"(?:[ ](?:codes?|dx|as|for|under|is|are|were|was)\b){0,2}[ ]?[:#=(\[]?[ ]{0,2}"
@@ -43,11 +46,30 @@ def codes_in(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """The intervals of codes in a stretch of a text."""
     for shape, dotted in ((_DOTTED, True), (_UNDOTTED, False)):
         for match in shape.finditer(text, start, end):
-            listed = _listed().get(match["category"].upper())
-            if listed is None or f" {match['ending'].upper()} " not in listed[0] or is_labelled(text, match.start()):
+            titles = _titles(match)
+            if titles is None or (is_labelled(text, match.start()) and not (dotted and _begins(text, match, titles))):
                 continue
-            if dotted or _is_told(text, match.start(), match.end(), listed[1]):
+            if dotted or _is_told(text, match.start(), match.end(), titles):
                 yield match.span()
+
+
+def is_titled(text: str, start: int, end: int) -> bool:
+    """Whether a place is a listed code with its dot and the first word of its title behind it: "A41.9 sepsis"."""
+    match = _DOTTED.fullmatch(text, start, end)
+    titles = None if match is None else _titles(match)
+    return match is not None and titles is not None and _begins(text, match, titles)
+
+
+def _titles(match: regex.Match[str]) -> frozenset[str] | None:
+    """How the titles of a code's category begin, or None for what is no code."""
+    listed = _listed().get(match["category"].upper())
+    return None if listed is None or f" {match['ending'].upper()} " not in listed[0] else listed[1]
+
+
+def _begins(text: str, match: regex.Match[str], titles: frozenset[str]) -> bool:
+    after = _TITLE_NEXT.match(text, match.end())
+    word = "" if after is None else beginning(after["title"]).split(" ")[0]
+    return len(word) >= _LEAST and word not in _OF_ANY_TITLE and any(t.split(" ")[0] == word for t in titles)
 
 
 def _is_told(text: str, start: int, end: int, titles: frozenset[str]) -> bool:

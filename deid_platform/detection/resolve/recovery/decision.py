@@ -18,7 +18,7 @@ only if clinical terms cover the whole of it, and never if
   the topics, the other notes of the patient or the site's own recognizers find stays hidden, and so does a phrase in a
   note that names a person by one of its words;
 - its shape alone is clinical ("E11.9", "MK-3475"), and a label makes it somebody's number, here or elsewhere in the
-  note;
+  note (a listed code before its title is a code all the same: "ID: A41.9 sepsis");
 - it is a whole date that a rule reads, or one after a word that dates are written after ("on 3/5", however strong the
   patient is).
 
@@ -36,6 +36,7 @@ from functools import lru_cache
 import regex
 
 from deid_platform.detection.api import Candidate, Document, Evidence, Source, SourceKind
+from deid_platform.detection.resolve.recovery.codes import is_titled
 from deid_platform.detection.resolve.recovery.finder import ClinicalTerm, ClinicalTerms, Finder
 from deid_platform.detection.resolve.recovery.number_labels import is_labelled
 from deid_platform.detection.resolve.recovery.terms import words_of_clinics
@@ -124,7 +125,9 @@ def _numbers(text: str, spans: Iterable[Candidate]) -> frozenset[str]:
     return frozenset(
         fold_term(text[s.start : s.end])
         for s in spans
-        if s.label not in _NO_NUMBERS and (s.evidence >= Evidence.LABELLED or is_labelled(text, s.start))
+        if s.label not in _NO_NUMBERS
+        and (s.evidence >= Evidence.LABELLED or is_labelled(text, s.start))
+        and not is_titled(text, s.start, s.end)
     )
 
 

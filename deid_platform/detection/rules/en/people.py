@@ -290,6 +290,14 @@ def named_kin(text: str, start: int, end: int) -> Interval | None:
 
 
 @validator
+def given_and_surname(text: str, start: int, end: int) -> Interval | None:
+    """A given name beside a surname in whatever case, or beside a word of no clinic."""
+    words = [bare(token[0]) for token in NAME_TOKEN.finditer(text, start, end)]
+    known = len(words) > 1 and _given_and_surname(text[start:end], words[0], words[-1])
+    return (start, end) if known else None
+
+
+@validator
 def reversed_name(text: str, start: int, end: int) -> Interval | None:
     """Surname, comma, given name, in the same way."""
     surname, comma, given = text[start:end].partition(",")
