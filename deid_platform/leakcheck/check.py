@@ -129,7 +129,7 @@ class LeakCheck:
         found = set(self._in_text(note, known_as, redacted, sorted(applied), lengths))
         if released is not None:
             found.update(columns_left(note, known_as, released, self.policy))
-            if released.note_type and self._left(note, known_as, released.note_type) - self.exempt:
+            if released.note_type and self._left(note, known_as, released.note_type, ()) - self.exempt:
                 found.add(LeakKind.COLUMN_TYPE)
         return tuple(Leak(kind) for kind in LeakKind if kind in found - self.exempt)
 
