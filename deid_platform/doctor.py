@@ -32,6 +32,7 @@ from deid_platform.refresh.rotation import told_by_former
 from deid_platform.refresh.site import Site
 from deid_platform.refresh.topic_columns import changed_columns
 from deid_platform.settings import config_path, load_settings
+from deid_platform.warehouse.connection import Warehouse
 from deid_platform.warehouse.dossiers import signers
 from deid_platform.warehouse.logins import unbounded
 from deid_platform.warehouse.queries import summary
@@ -110,10 +111,7 @@ def _site(site: Site) -> Iterator[Diagnosis]:
         warehouse = _look("warehouse", lambda: _warehouse(site))
         yield warehouse
         if warehouse.good:
-            if old := site.warehouse.outdated():
-                yield Diagnosis(
-                    "server", False, f"started by an earlier version ({', '.join(old)}): run `deid db stop` once"
-                )
+            yield from _server(site.warehouse)
             found = unbounded(site.warehouse.engine(Role.OFFICER))
             yield Diagnosis("logins", not found, "; ".join(found) or "no reader's login can do more than read")
             if site.settings.thresholds.signed_dossier and not signers(site.warehouse.engine(Role.OFFICER)):
@@ -327,6 +325,12 @@ def _note_store(site: Site) -> str:
 def _warehouse(site: Site) -> str:
     found = summary(site.warehouse.engine(Role.OFFICER))
     return f"{site.warehouse.describe()}, profile {found.profile}, release {found.release or 'none active'}"
+
+
+def _server(warehouse: Warehouse) -> Iterator[Diagnosis]:
+    """What the embedded server keeps of the version that started it; nothing where that was this one."""
+    if old := warehouse.outdated():
+        yield Diagnosis("server", False, f"started by an earlier version ({', '.join(old)}): run `deid db stop` once")
 
 
 def _look(subject: str, at: Callable[[], str]) -> Diagnosis:
