@@ -133,6 +133,8 @@ def fillers_of(patients_by_name: Iterable[tuple[str, int]], patients: int) -> fr
 
 def _is_initials(name: str) -> bool:
     """Whether it may be a person's initials: where most patients have such a name, it is no Li, Wu or Ng."""
+    if len(name) > _INITIALS + 1 + _INITIALS:
+        return False
     return all(len(word) <= _INITIALS for word in name.split()) and not _WHOLE_LETTER.search(name)
 
 
