@@ -125,7 +125,7 @@ def test_a_true_date_in_a_notes_type_leaks_and_a_plain_type_does_not() -> None:
     for kind, leaks in (("progress note", False), ("labs 3/10", True)):
         released = Released(note_type=kind)
         found = CHECKS["surrogate"].check(note, (), "Well.", [], released, lengths=[])
-        assert [leak.kind.value for leak in found] == ["column-type"] * leaks
+        assert [leak.kind.value for leak in found] == ["column-note-type"] * leaks
 
 
 def test_the_week_or_the_day_of_a_year_that_was_moved_leaks() -> None:
