@@ -206,7 +206,7 @@ class LeakCheck:
             ):
                 yield LeakKind.SURROGATE
 
-    def _left(self, note: Note, known_as: Sequence[Patient], text: str, applied: Sequence[Span]) -> set[LeakKind]:
+    def _left(self, note: Note, known_as: Sequence[Patient], text: str, applied: Sequence[Span] = ()) -> set[LeakKind]:
         read = comparable_texts(text)
         found = {kind for reading in read for kind in shapes_left(reading)}
         found |= self._of_people(note, known_as, (*read, *map(ComparableText, loosely(text))))

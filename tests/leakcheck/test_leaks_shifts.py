@@ -7,7 +7,7 @@ from datetime import date
 import pytest
 
 from deid_platform.labels import Label
-from deid_platform.leakcheck import LeakCheck
+from deid_platform.leakcheck import LeakCheck, Released
 from deid_platform.notes import Note, Patient, Provider, Span, Topics
 from deid_platform.redaction.policy import load_policy
 
@@ -118,6 +118,14 @@ def test_a_day_of_a_stay_beside_its_moved_date_is_no_day_of_a_year() -> None:
         Note("n-1", text, note_date=WRITTEN), (), "Day 6 5/1 better.", [Span(6, 9, Label.DATE)], lengths=[3]
     )
     assert found == ()
+
+
+def test_a_true_date_in_a_notes_type_leaks_and_a_plain_type_does_not() -> None:
+    note = Note("n-1", "Well.", note_date=WRITTEN)
+    for kind, leaks in (("progress note", False), ("labs 3/10", True)):
+        released = Released(note_type=kind)
+        found = CHECKS["surrogate"].check(note, (), "Well.", [], released, lengths=[])
+        assert [leak.kind.value for leak in found] == ["column-note-type"] * leaks
 
 
 def test_the_week_or_the_day_of_a_year_that_was_moved_leaks() -> None:
