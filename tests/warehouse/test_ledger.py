@@ -111,7 +111,7 @@ def test_the_ledger_of_one_delivery_counts_what_happened(scene):
     scene.publish("1", [scene.note(1), scene.note(2, status="quarantined")])
     scene.stage("2", [])
     entries = ledger(scene.warehouse.engine(Role.OFFICER), Delivery("clinic", "1"))
-    assert [entry.event for entry in entries] == ["staged", *["gate-passed"] * 4, "promoted"]
+    assert [entry.event for entry in entries] == ["staged", *["gate-passed"] * 5, "promoted"]
     assert entries[-1].counts == {"approved": 1, "quarantined": 1, "withdrawn": 0, "rejoined": 0}
     assert (entries[-1].actor, entries[-1].release) == ("promoter", "r1")
     assert len(ledger(scene.warehouse.engine(Role.OFFICER))) > len(entries)
