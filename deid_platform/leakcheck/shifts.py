@@ -57,7 +57,7 @@ _SHORT_YEAR = re.compile(
     r"(?<![^\W_])(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?\s?'[0-9]{2}(?![0-9])"
 )
 _UNIT = re.compile(
-    r"\s?(?:mg|mcg|ml|cc|cm|mm|units?|tabs?|tablets?|caps?|drops?|doses?|days?|weeks?|wks?|months?|x|strength)\b|\s?[\"”]|\s?inch"
+    r"\s?(?:k|mg|mcg|ml|cc|cm|mm|units?|tabs?|tablets?|caps?|drops?|doses?|days?|weeks?|wks?|months?|x|strength)\b|\s?[\"”]|\s?inch"
 )
 # What scores are out of, and "3/7" and "3/12" for days and months: behind a word for a date alone are these a day.
 _OUT_OF = frozenset((2, 4, 5, 6, 7, 8, 9, 10, 12, 14, 15, 18, 21, 24, 27, 28, 30))
@@ -81,7 +81,7 @@ _SCORED_BEHIND = re.compile(
     r"|pos(?:itive)?(?![^\W_])|neg(?:ative)?(?![^\W_])|words?|objects?|items?|cores?|nodes?|quadrant|sets?|reps?|steps?|stairs|classes|sessions|meals|attempts|tasks|goals|mm|gr)"
 )
 _SCORED_AT = re.compile(
-    r"(?:(?<![^\W_])(?:day|dose|cycle|session|visit|box|page|part|step|stage|course|bottle|vial|unit"
+    r"(?:(?<![^\W_])(?:an?|day|dose|cycle|session|visit|box|page|part|step|stage|course|bottle|vial|unit"
     r"|(?:in|for|x)(?=\s[0-9]{1,2}/(?:7|12)\Z))[\s#:]{1,2}|[a-z=+<>~]|(?<![0-9])[1-4][0-9]\s(?:and\s)?(?=[0-6]/7\Z))"
     r"[0-9]{1,2}/[0-9]{1,2}\Z"
 )

@@ -96,6 +96,7 @@ def test_a_day_with_full_stops_near_the_notes_date_leaks_in_languages_that_write
         "3/6 systolic murmur, motor 3/4, 3/5 strength, weak grip 3/5, GCS 3/15, pupils 3/4, 38 3/7 weeks",
         "5 3/4 inches, 3/4 tab, 3/4 NS, Bristol 3/7, 3/8 of an inch, day 3/9, C3/4, 3/12 lymph nodes",
         "for 3/7, GA 38 3/7, device settings 3/5, BP averages 121/79 of 3/14 readings, FLACC 3/10, weaned to 3/5",
+        "retic 14/3K/mm3, regarding her arm about a 3/10",
         "call 24/7, pain\n3/10",
     ],
 )
