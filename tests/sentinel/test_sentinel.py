@@ -372,7 +372,7 @@ def test_temporary_files_lie_in_the_note_store(aftermath: Aftermath) -> None:
             assert unnamed or path.parent == temporary, module
     # The platform's own: a compressed Parquet file, laid out to be read.
     assert (
-        f"deid_platform.corpora.tables {aftermath.home / 'store' / '.spool'}"
+        f"deid_platform.corpora.parquet {aftermath.home / 'store' / '.spool'}"
         in (aftermath.out / "stages.opened").read_text().splitlines()
     )
     assert [path for path in temporary.iterdir() if path.stat().st_size] == []
