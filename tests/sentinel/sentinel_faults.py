@@ -350,7 +350,7 @@ if __name__ == "__main__":
     chosen = Broken(json.loads(Path(sys.argv[1]).read_text()))
     watch(Path(sys.argv[1]).with_suffix(".opened"))
     # A compressed Parquet file is laid out on disk from its first byte on, as a large one is.
-    importlib.import_module("deid_platform.corpora.tables")._IN_MEMORY = 1
+    importlib.import_module("deid_platform.corpora.parquet")._IN_MEMORY = 1
     break_everything(chosen)
     watch_figures(chosen.out)
     run(sys.argv[2:])
