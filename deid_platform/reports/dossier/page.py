@@ -54,7 +54,7 @@ _FAMILIES = {
     "length": "By length of note",
 }
 _LANGUAGE_GOLD = {
-    "site": "the site's own gold",
+    "site": "gold of its own feeds",
     "synthetic_hospital": "the synthetic hospital",
     "shipped": "the notes that the shipped model was measured on",
     None: "nothing",
