@@ -9,10 +9,10 @@ the most. Topics are folded only where the same upserts never were.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 
 from deid_platform.corpora import Reader
 from deid_platform.corpora.exclusions import Exclusions
@@ -115,6 +115,15 @@ class _Feed:
         return self.recipe.release
 
     @cached_property
+    def gold_files(self) -> str:
+        return self.site.gold_files(self.newest.feed)
+
+    @cached_property
+    def languages(self) -> Callable[[str], frozenset[str]]:
+        # The same for all deliveries: each would read the bench's figures again.
+        return cache(self.site.accepted_languages)
+
+    @cached_property
     def upserts(self) -> dict[Delivery, Upserts]:
         return upserts_until(self.site.store, self.newest, self.site.keyring)
 
@@ -164,7 +173,7 @@ def _held_but_for_reports(feed: _Feed, delivery: Delivery, held: DeliverySummary
         return None
     if redacted.meta.get("rulings", "") != in_force(site, delivery, feed.decided).digest:
         return None
-    if not _of_todays_languages(site, delivery, redacted):
+    if not _of_todays_languages(feed, redacted):
         return None
     reading = reading_digest(feed.reader, site.keyring)
     if raw.meta.get("reading", reading) != reading:  # earlier versions kept none
@@ -205,17 +214,17 @@ def _reported_since(feed: _Feed, redacted: Manifest, incomplete: bool) -> tuple[
     return tuple(string for digest, string in reported.items() if digest not in then)
 
 
-def _of_todays_languages(site: Site, delivery: Delivery, redacted: Manifest) -> bool:
+def _of_todays_languages(feed: _Feed, redacted: Manifest) -> bool:
     """Whether the languages of these notes that were measured when the rows were made are those of today.
 
     Where notes wait for a figure, the feed's gold has to be that of then too: another one is measured by a run.
     """
     told: Mapping[str, Mapping[str, int]] = redacted.meta.get("languages", {})
     waits = any(counted.get("withheld") for counted in told.values())
-    if waits and redacted.meta.get("gold_files", "") != site.gold_files(delivery.feed):
+    if waits and redacted.meta.get("gold_files", "") != feed.gold_files:
         return False
     then = set(redacted.meta.get("languages_accepted", ()))
-    return told.keys().isdisjoint(then ^ site.accepted_languages(redacted.meta.get("languages_for", "text")))
+    return told.keys().isdisjoint(then ^ feed.languages(redacted.meta.get("languages_for", "text")))
 
 
 def _of_todays_topics(feed: _Feed, delivery: Delivery, redacted: Manifest, upserts: Upserts | None) -> bool:
