@@ -76,10 +76,14 @@ def test_a_missing_schema_a_missing_database_and_a_missing_server_are_told_apart
     with database_server.warehouse("postgres").administer(maintenance=True) as connection:
         connection.exec_driver_sql("DROP DATABASE IF EXISTS without_schema")
         connection.exec_driver_sql("CREATE DATABASE without_schema")
-    for code, warehouse in cases:
-        with pytest.raises(DeidError) as caught, warehouse.begin(Role.DEMO_ANALYST) as connection:
-            connection.execute(text("SELECT * FROM research.notes"))
-        assert caught.value.code is code
+    try:
+        for code, warehouse in cases:
+            with pytest.raises(DeidError) as caught, warehouse.begin(Role.DEMO_ANALYST) as connection:
+                connection.execute(text("SELECT * FROM research.notes"))
+            assert caught.value.code is code
+    finally:  # other tests ask which databases of this server anybody may enter
+        with database_server.warehouse("postgres").administer(maintenance=True) as connection:
+            connection.exec_driver_sql("DROP DATABASE without_schema WITH (FORCE)")
 
 
 def test_an_error_of_ours_passes_through_unchanged():
