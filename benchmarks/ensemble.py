@@ -29,7 +29,7 @@ from aims import estimate, table
 from measure import row
 
 from deid_platform.bench.corpora import CorpusKey, notes_of_test
-from deid_platform.corpora.catalogue import is_carrier, known_corpora
+from deid_platform.corpora.catalogue import PUBLISHED, is_carrier
 from deid_platform.corpora.injection.corpus import Injected
 from deid_platform.detection import DetectorSpec
 from deid_platform.detection.models.folder import ModelFolder
@@ -254,7 +254,7 @@ def main() -> None:
     )
     keys = [
         CorpusKey(name, where)
-        for name in arguments.corpus or [name for name, it in known_corpora(None).items() if is_carrier(it, None)]
+        for name in arguments.corpus or [name for name, it in PUBLISHED.items() if is_carrier(it, None)]
         for where in arguments.locale or LOCALES
     ]
     with ProcessPoolExecutor(arguments.workers) as pool:

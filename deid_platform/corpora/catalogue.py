@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import chain
 from pathlib import Path
 
@@ -26,6 +27,7 @@ from deid_platform.corpora.injection.carriers import Carrier, completed, with_go
 from deid_platform.corpora.injection.corpus import Part, part_of
 from deid_platform.corpora.injection.near_copies import TrainingProse, near_copies_of
 from deid_platform.corpora.injection.readings import has_reading, reading_of
+from deid_platform.corpora.library.authors import FOLDER, Use, author, authors, notes_by
 from deid_platform.corpora.placeholders import mimic3_placeholders, mimic4_placeholders
 from deid_platform.corpora.schemes import scheme_of
 from deid_platform.corpora.single_files import read_folder, read_notes
@@ -34,6 +36,7 @@ from deid_platform.notes import Note
 from deid_platform.settings import CorpusSettings, Settings
 
 FOLDER_VARIABLE = "DEID_CORPORA"
+_LANGUAGES = {"en": "English", "es": "Spanish", "it": "Italian", "fr": "French"}
 _PLACEHOLDERS = {"mimic3": mimic3_placeholders, "mimic4": mimic4_placeholders}
 
 
@@ -52,6 +55,7 @@ class Corpus:
         weave: Whether identifiers are woven in as well.
         territories: Whether its scheme has one label for towns and post codes.
         test: Those of the files that are the test part; by a hash of the note's id where none is.
+        shipped: Whether its files come with the platform.
     """
 
     name: str
@@ -64,6 +68,7 @@ class Corpus:
     weave: bool = True
     territories: bool = False
     test: tuple[str, ...] = ()
+    shipped: bool = False
 
 
 PUBLISHED: Mapping[str, Corpus] = {
@@ -87,10 +92,28 @@ PUBLISHED: Mapping[str, Corpus] = {
 }  # fmt: skip
 
 
+@cache
+def library() -> Mapping[str, Corpus]:
+    """The library's notes by language: those of the training authors, and as test part those of the test authors."""
+    return {
+        f"library_{language}": Corpus(
+            f"library_{language}",
+            f"whole notes by many authors in {title}",
+            tuple(one.name for one in authors(Use.TRAINING, Use.TEST, language=language)),
+            *(language, "marked"),
+            slots="gold",
+            weave=False,
+            test=tuple(one.name for one in authors(Use.TEST, language=language)),
+            shipped=True,
+        )
+        for language, title in _LANGUAGES.items()
+    }
+
+
 def known_corpora(settings: Settings | None) -> dict[str, Corpus]:
-    """All corpora by name: the published ones, then those of deid.toml."""
+    """All corpora by name: the published ones, the library, then those of deid.toml."""
     own = {} if settings is None else settings.corpora.sets
-    return {**PUBLISHED, **{name: _own(name, it) for name, it in own.items()}}
+    return {**PUBLISHED, **library(), **{name: _own(name, it) for name, it in own.items()}}
 
 
 def _own(name: str, it: CorpusSettings) -> Corpus:
@@ -119,7 +142,9 @@ def is_carrier(corpus: Corpus, settings: Settings | None) -> bool:
 def paths_of(corpus: Corpus, settings: Settings | None, part: Part | None = None) -> list[Path]:
     """The files of a corpus, or of one of its parts, that are there."""
     folder = os.environ.get(FOLDER_VARIABLE)
-    if folder is not None:
+    if corpus.shipped:
+        root = FOLDER
+    elif folder is not None:
         root = Path(folder)
     elif settings is not None:
         root = settings.path(settings.corpora.folder)
@@ -172,6 +197,9 @@ def _read(corpus: Corpus, path: Path) -> Iterator[Gold | Rejection]:
 
 def _gold(corpus: Corpus, path: Path) -> Iterator[Gold | Rejection]:
     """The notes of a format with gold, in the language of the corpus where a line of JSON does not say another."""
+    if corpus.shipped:
+        yield from (written.gold for written in notes_by(author(path.name)))
+        return
     chosen = gold_format(corpus.format)
     if isinstance(chosen, JsonLines):
         yield from replace(chosen, language=corpus.language).read(path, scheme=corpus.scheme)

@@ -18,7 +18,7 @@ import regex
 from deid_platform.lexicon.lists import word_list
 from deid_platform.notes import Topics
 from deid_platform.surrogates.names import Deck, invented_pool, read_lines
-from deid_platform.surrogates.numbers import Draw, scrambled
+from deid_platform.surrogates.numbers import Draw, scrambled, stand_in_number
 from deid_platform.text.fold import fold_term
 
 _WORD = regex.compile(r"[\p{L}\p{N}][\p{L}\p{M}\p{N}'’.]*")
@@ -27,6 +27,12 @@ _SMALL = frozenset(
 )
 _SAINT = frozenset({"st", "saint", "san", "santa", "santo", "sainte"})
 _ABBREVIATION = regex.compile(r"(?:[A-Z]\.?){2,7}s?")
+# A room, a bed, a ward: "412", "7B", "B-214", "4 West".
+_NUMBERED = regex.compile(
+    r"(?P<number>(?:[\p{L}]{0,2}[ /.-]?\d{1,4}[ /.-]?){1,3}\p{L}{0,2})"
+    r"(?P<wing> (?:north|south|east|west|nord|sud|süd|ost|est|ovest|ouest|norte|sur|este|oeste))?",
+    regex.IGNORECASE,
+)
 
 
 class Institutions:
@@ -84,8 +90,10 @@ def stand_in_institution(
         here: Other names of institutions in the note.
 
     Returns:
-        None where no word of it says which institution it is.
+        None where no word of it says which institution it is. The number of a room, a bed or a ward stays one.
     """
+    if number := stand_in_place_number(draw, surface):
+        return number
     if _ABBREVIATION.fullmatch(surface):
         name = institutions.name_of(surface, here)
         made = None if name is None else stand_in_institution(deck, draw, name, institutions)
@@ -107,6 +115,13 @@ def stand_in_institution(
         pieces += (surface[position:start], cased)
         position = end
     return "".join((*pieces, surface[position:])) if pieces else None
+
+
+def stand_in_place_number(draw: Draw, surface: str) -> str | None:
+    """The number of another room, bed or ward, in the writing of the original; None for what is no such number."""
+    place = _NUMBERED.fullmatch(surface)
+    number = place and stand_in_number(draw, place["number"])
+    return number + (place["wing"] or "") if place and number else None
 
 
 @lru_cache(maxsize=4096)

@@ -75,7 +75,8 @@ def fine_tune(
     begun, losses = time.monotonic(), []
     for step in range(done, len(batches)):
         ids, features, labels, mask = (part.to(device) for part in _padded([examples[i] for i in batches[step]]))
-        with torch.autocast(device.type, dtype=torch.bfloat16):
+        # Processors without matrix units for it are twice as fast in 32 bits.
+        with torch.autocast(device.type, dtype=torch.bfloat16, enabled=device.type == "cuda"):
             logits = network(ids, features, mask)
         loss = nn.functional.cross_entropy(logits.float().flatten(0, 1), labels.flatten(), ignore_index=-1)
         loss.backward()

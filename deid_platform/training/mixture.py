@@ -22,6 +22,8 @@ from deid_platform.corpora.hospital.spec import Part as HospitalPart
 from deid_platform.corpora.injection.carriers import Carrier
 from deid_platform.corpora.injection.corpus import InjectionSpec, Part, inject
 from deid_platform.corpora.injection.ways import OPEN, TUNING
+from deid_platform.corpora.library.authors import Use, authors, notes_by
+from deid_platform.corpora.library.refill import refilled
 from deid_platform.corpora.noise import NoiseSpec, noisy
 from deid_platform.detection import DetectorSpec
 from deid_platform.notes import Note, Span
@@ -30,6 +32,8 @@ from deid_platform.surrogates.dice import Dice
 from deid_platform.surrogates.locales import LOCALES
 from deid_platform.surrogates.pools import Share
 
+LIBRARY = "library"
+"""The corpus of the notes of the library's authors."""
 _BATCH = 32
 _KEPT_BACK = 16
 _TUNING = 8  # as much of each corpus as of so many for training
@@ -65,6 +69,7 @@ class Mixture:
         corpora: Corpus to the most notes of it in each locale.
         locales: Whose names.
         hospital: Notes of the synthetic hospital.
+        library: How many surrogates of each note of the library's training authors; beside them the note itself.
         plain: Notes of each carrier corpus without any identifier.
         noisy: Share of the notes that are written once more with the noise of scans or of a hurried hand.
         lower: Share of the notes in small letters.
@@ -88,6 +93,7 @@ class Mixture:
     )
     locales: tuple[str, ...] = LOCALES
     hospital: int = 1500
+    library: int = 6
     plain: int = 240
     noisy: float = 0.12
     lower: float = 0.06
@@ -135,6 +141,25 @@ def labelled(mixture: Mixture, settings: Settings | None) -> Iterator[Labelled]:
                 if not carrier.slots:
                     yield Labelled(carrier.note.note_id, name, "", carrier.note.text, ())
     yield from _hospital(mixture)
+    yield from _library(mixture)
+
+
+def _library(mixture: Mixture) -> Iterator[Labelled]:
+    """Notes of the training authors and surrogates of them; of the threshold authors the notes alone."""
+    if not mixture.library:
+        return
+    for one in authors(Use.THRESHOLDS if mixture.kept_back else Use.TRAINING):
+        for written in notes_by(one):
+            gold = written.gold
+            if gold.note is None:
+                continue
+            whole = Labelled(gold.note_id, LIBRARY, "", gold.note.text, gold.spans)
+            yield whole
+            if mixture.kept_back:
+                continue
+            for number in range(mixture.library):
+                text, spans = refilled(gold, mixture.seed + number)
+                yield from _varied(replace(whole, locale=str(number), text=text, spans=spans), mixture)
 
 
 def _hospital(mixture: Mixture) -> Iterator[Labelled]:

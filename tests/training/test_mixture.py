@@ -26,7 +26,7 @@ def test_a_note_of_which_little_is_left_is_none():
 
 @pytest.fixture(scope="module")
 def of_hospital() -> list[Labelled]:
-    return list(labelled(Mixture(corpora=(), hospital=60, noisy=0.5, lower=0.2, upper=0.1), None))
+    return list(labelled(Mixture(corpora=(), hospital=60, library=0, noisy=0.5, lower=0.2, upper=0.1), None))
 
 
 def test_the_hospital_serves_without_any_published_corpus(of_hospital):
@@ -53,7 +53,7 @@ def test_case_keeps_every_character_in_its_place():
 
 
 def test_the_same_seed_gives_the_same_notes():
-    mixture = Mixture(corpora=(), hospital=20)
+    mixture = Mixture(corpora=(), hospital=20, library=0)
     assert list(labelled(mixture, None)) == list(labelled(mixture, None))
     assert list(labelled(mixture, None)) != list(labelled(replace(mixture, seed=12), None))
 

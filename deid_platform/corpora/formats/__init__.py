@@ -87,6 +87,7 @@ FORMATS: Mapping[str, tuple[str, str]] = {
     "fhir": ("fhir", "FHIR R4: bulk NDJSON and Bundles"),
     "hl7": ("hl7", "HL7 version 2: MDM and ORU messages"),
     "labelstudio": ("labelstudio", "JSON export of Label Studio, a task a note"),
+    "marked": ("marked", "text with marked identifiers, a file a note"),
     "mimic3": ("mimic3", "MIMIC-III NOTEEVENTS with bracketed placeholders"),
     "mimic4": ("mimic4", "MIMIC-IV-Note discharge and radiology with blanks"),
     "scan": ("scan", "PDF, PNG, TIFF and JPEG files, each a letter: text layers and recognised characters"),

@@ -22,6 +22,7 @@ from deid_platform.corpora.injection.slots import written_date
 from deid_platform.labels import Label
 from deid_platform.surrogates.date_order import DateWriting, usual_order
 from deid_platform.surrogates.dice import Dice
+from deid_platform.surrogates.institutions import stand_in_place_number
 from deid_platform.surrogates.locales import Address
 from deid_platform.surrogates.numbers import keyed_draw, stand_in_number
 from deid_platform.surrogates.written_dates import shift_text
@@ -106,9 +107,10 @@ class _Filler:
             return chart.patient.value(_PATIENTS[label])
         dice = Dice(institution.seed, chart.patient.patient_id, label, key)
         locale = institution.locale
+        draw = keyed_draw(f"{institution.seed}/{chart.patient.patient_id}".encode()[:64])
         match label:
             case Label.HOSPITAL:
-                return _name(self._clinic(key), surface)
+                return stand_in_place_number(draw, surface) or _name(self._clinic(key), surface)
             case Label.ORGANIZATION:
                 return locale.employer(Dice(institution.seed, label, key), chart.clinics[0].address, institution.share)
             case Label.DATE:
@@ -131,7 +133,6 @@ class _Filler:
             case Label.LICENSE:
                 return chart.author.license if number == 0 else locale.license(dice)
             case _:
-                draw = keyed_draw(f"{institution.seed}/{chart.patient.patient_id}".encode()[:64])
                 return stand_in_number(draw, surface) or locale.mrn(dice)
 
     def _drawn(self, key: str) -> Address:

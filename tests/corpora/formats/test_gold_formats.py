@@ -21,8 +21,9 @@ from deid_platform.labels import Label
 from deid_platform.notes import Note, Span
 
 M = "Zqxmark7"  # MARKER of reader_contract.py, in all that is broken
-PATHS = {"jsonl": "set.jsonl", "i2b2": "set", "brat": "set", "conll": "set.conll", "labelstudio": "set.json"}
-BY_NOTE = ("i2b2", "brat")
+PATHS = {"jsonl": "set.jsonl", "i2b2": "set", "brat": "set", "conll": "set.conll", "labelstudio": "set.json",
+         "marked": "set"}  # fmt: skip
+BY_NOTE = ("i2b2", "brat", "marked")
 
 
 def gold(note_id: str, text: str, *spans: tuple[int, int, Label]) -> Gold:
