@@ -59,7 +59,7 @@ def test_the_same_seed_gives_the_same_notes():
 
 
 def test_more_notes_are_more_of_each_corpus():
-    few = Mixture(corpora=(("mtsamples", 4),), hospital=20)
+    few = Mixture(corpora=(("mtsamples", 4),), hospital=20, library=0)
     assert few.more(3).corpora == (("mtsamples", 12),)
     few, more = (list(labelled(replace(it, corpora=()), None)) for it in (few, few.more(3)))
     assert len({note.key for note in more}) > 2 * len({note.key for note in few})
