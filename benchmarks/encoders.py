@@ -113,7 +113,7 @@ def counted(folder: Path, tuning: Sequence[Labelled]) -> list[NoteCounts]:
     classifier = TokenClassifier(ModelFolder(folder))
     labels = classifier.thresholds.labels
     of_half = [
-        Thresholds.of(labels, calibrated(classifier, (note for note in tuning if half(note) != part)))
+        Thresholds.of(labels, calibrated(classifier, (note for note in tuning if half(note) != part))[0])
         for part in (0, 1)
     ]
     counts = []

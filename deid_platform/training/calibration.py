@@ -20,13 +20,17 @@ WORTH, WORTH_DIRECT = 0.15, 0.05
 """The least share of words of identifiers among words that are just likely enough: nineteen words are hidden in vain
 rather than one of a direct identifier is shown, and six rather than one of another."""
 LOWEST, HIGHEST = 0.01, 0.9
+LanguageThresholds = dict[str, dict[str, float]]
+"""Language, ISO 639-1, to label to threshold."""
+Words = NDArray[np.float64]
+"""Probability that a word is an identifier, and whether it is one, as 1 or 0 (words, 2)."""
 _DEFAULT = 0.15
 _FEWEST = 100
 _STEP = 0.0001
 
 
-def calibrated(model: TokenClassifier, notes: Iterable[Labelled]) -> dict[str, float]:
-    """For each label the probability above which words are worth hiding.
+def calibrated(model: TokenClassifier, notes: Iterable[Labelled]) -> tuple[dict[str, float], LanguageThresholds]:
+    """For each label the probability above which words are worth hiding, and for languages where it is another.
 
     How many words of a probability are of identifiers is fitted by isotonic regression over the words that look like
     the label, since a network is surer than it should be of what it has not seen.
@@ -36,10 +40,11 @@ def calibrated(model: TokenClassifier, notes: Iterable[Labelled]) -> dict[str, f
         notes: Not trained on, and of no test part.
 
     Returns:
-        Label to a probability from `LOWEST` to `HIGHEST`; for a label with fewer than 100 words 0.15.
+        Label to a probability from `LOWEST` to `HIGHEST`, for a label with fewer than 100 words 0.15; and language to
+        such thresholds of the labels of which it has 100 words.
     """
     labels = model.thresholds.labels
-    likely: dict[int, list[NDArray[np.float64]]] = {number: [] for number in range(len(labels))}
+    likely: dict[tuple[str, int], list[Words]] = {}
     for note in notes:
         tokens, probabilities = model.probabilities(note.text)
         if not len(tokens.starts):
@@ -49,14 +54,24 @@ def calibrated(model: TokenClassifier, notes: Iterable[Labelled]) -> dict[str, f
         told = np.stack([any_of, labels_of(tokens, note.spans) > 0], axis=1)[counted]
         likeliest = probabilities[counted, 1:].argmax(axis=1)
         for number in np.unique(likeliest).tolist():
-            likely[number].append(told[likeliest == number])
-    return {labels[number].value: _lowest(labels[number], told) for number, told in likely.items()}
+            for language in {"", note.language}:
+                likely.setdefault((language, number), []).append(told[likeliest == number])
+    whole = {
+        label.value: _lowest(label, likely.get(("", number), [])) or _DEFAULT for number, label in enumerate(labels)
+    }
+    by_language: LanguageThresholds = {}
+    for (language, number), told_of in sorted(likely.items()):
+        least = _lowest(labels[number], told_of) if language else None
+        if least is not None:
+            by_language.setdefault(language, {})[labels[number].value] = least
+    return whole, by_language
 
 
-def _lowest(label: Label, notes: list[NDArray[np.float64]]) -> float:
+def _lowest(label: Label, notes: list[Words]) -> float | None:
+    """None where there are too few words to say."""
     told = np.concatenate([np.empty((0, 2)), *notes])
     if len(told) < _FEWEST:
-        return _DEFAULT
+        return None
     values, which, counts = np.unique(told[:, 0], return_inverse=True, return_counts=True)
     shares = isotonic(np.bincount(which, weights=told[:, 1]) / counts, counts)
     too_few = values[shares < (WORTH_DIRECT if label in DIRECT_IDENTIFIERS else WORTH)]

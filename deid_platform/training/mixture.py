@@ -49,6 +49,7 @@ class Labelled:
         locale: Whose names it has; empty for the hospital.
         text: The text.
         spans: Its identifiers, in order, never overlapping.
+        language: ISO 639-1; empty where nobody says.
     """
 
     key: str
@@ -56,6 +57,7 @@ class Labelled:
     locale: str
     text: str
     spans: tuple[Span, ...]
+    language: str = ""
 
     def __repr__(self) -> str:
         return "<Labelled>"
@@ -104,7 +106,11 @@ class Mixture:
 
     @property
     def tuning(self) -> Mixture:
-        """Notes for the thresholds: carriers that are kept back, in the ways of an author who is kept back too."""
+        """Notes for the thresholds: those of the threshold authors; without the library, carriers that are kept back,
+        in the ways of an author who is kept back too.
+        """
+        if self.library:
+            return replace(self, corpora=(), hospital=0, plain=0, kept_back=True)
         fewer = tuple((name, max(1, most // _TUNING)) for name, most in self.corpora)
         return replace(self, corpora=fewer, plain=self.plain // _TUNING, ways=(TUNING,), kept_back=True)
 
@@ -153,7 +159,7 @@ def _library(mixture: Mixture) -> Iterator[Labelled]:
             gold = written.gold
             if gold.note is None:
                 continue
-            whole = Labelled(gold.note_id, LIBRARY, "", gold.note.text, gold.spans)
+            whole = Labelled(gold.note_id, LIBRARY, "", gold.note.text, gold.spans, one.language)
             yield whole
             if mixture.kept_back:
                 continue

@@ -105,7 +105,7 @@ def train(
     }
     said["versions"] = {name: version(name) for name in ("torch", "onnxruntime", "tokenizers")}
     write_card(folder, {}, said)
-    thresholds = calibrated(TokenClassifier(ModelFolder(folder)), kept_back)
+    thresholds, said["language_thresholds"] = calibrated(TokenClassifier(ModelFolder(folder)), kept_back)
     write_card(folder, thresholds, said)
     recall, precision = _scores(TokenClassifier(ModelFolder(folder)), kept_back)
     said["kept_back"] = {"notes": len(kept_back), "recall": round(recall, 4), "precision": round(precision, 4)}
@@ -119,7 +119,7 @@ def _scores(model: TokenClassifier, notes: Iterable[Labelled]) -> tuple[float, f
     for note in notes:
         tokens, probabilities = model.probabilities(note.text)
         gold = labels_of(tokens, note.spans) > 0
-        found = model.thresholds.taken(probabilities) >= 0
+        found = model.thresholds_for(note.language).taken(probabilities) >= 0
         word = tokens.is_word
         right += int(np.count_nonzero(found & gold & word))
         missed += int(np.count_nonzero(~found & gold & word))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -41,16 +43,25 @@ def test_a_word_in_seven_is_worth_it_and_of_direct_identifiers_one_in_twenty(rea
     likely = np.repeat([0.1, 0.25, 0.5, 0.95], 50)
     right = np.concatenate([np.arange(50) % n == 0 for n in (99, 8, 3, 1)])
     right[0] = False
-    found = calibrated(Sure(reader, label, likely), notes(label, right))
-    assert found[label] == least
+    thresholds, _ = calibrated(Sure(reader, label, likely), notes(label, right))
+    assert thresholds[label] == least
 
 
 def test_thresholds_stay_within_bounds(reader):
-    surely = calibrated(Sure(reader, "DATE", np.linspace(0.01, 1, 200)), notes("DATE", np.ones(200)))
-    never = calibrated(Sure(reader, "DATE", np.linspace(0.01, 1, 200)), notes("DATE", np.zeros(200)))
+    surely, _ = calibrated(Sure(reader, "DATE", np.linspace(0.01, 1, 200)), notes("DATE", np.ones(200)))
+    never, _ = calibrated(Sure(reader, "DATE", np.linspace(0.01, 1, 200)), notes("DATE", np.zeros(200)))
     assert (pytest.approx(surely["DATE"], abs=0.01), never["DATE"]) == (LOWEST, HIGHEST)
     assert set(surely) == set(LABELS[1:])
     assert surely["ZIP"] == 0.15  # nothing is known of it
+
+
+def test_a_language_has_thresholds_of_its_own_where_it_has_enough_words(reader):
+    likely = np.linspace(0.01, 1, 200)
+    surely = [replace(note, language="it") for note in notes("DATE", np.ones(200))]
+    never = [replace(note, language="fr") for note in notes("DATE", np.zeros(200))]
+    thresholds, by_language = calibrated(Sure(reader, "DATE", likely), [*surely, *never])
+    assert by_language == {"it": {"DATE": pytest.approx(LOWEST, abs=0.01)}, "fr": {"DATE": HIGHEST}}
+    assert LOWEST <= thresholds["DATE"] < HIGHEST
 
 
 def test_isotonic_regression_pools_what_falls():
