@@ -224,7 +224,7 @@ def _wrapped(text: str, width: int) -> str:
         while len(line) > width and " " in line[1:width]:
             at = line.rindex(" ", 1, width)
             lines.append(line[:at])
-            line = line[at + 1 :]  # noqa: PLW2901 - the rest of the line
+            line = line[at + 1 :]
         lines.append(line)
     return "\n".join(lines)
 

@@ -39,7 +39,7 @@ from deid_platform.detection.api import Candidate, Document, Evidence, Source, S
 from deid_platform.detection.resolve.recovery.codes import is_titled
 from deid_platform.detection.resolve.recovery.finder import ClinicalTerm, ClinicalTerms, Finder
 from deid_platform.detection.resolve.recovery.number_labels import is_labelled
-from deid_platform.detection.resolve.recovery.terms import words_of_clinics
+from deid_platform.detection.resolve.recovery.terms import names_of_people_and_places, words_of_clinics
 from deid_platform.labels import NAMES_AND_PLACES, PERSONS, Label
 from deid_platform.text.fold import fold_term
 
@@ -59,8 +59,11 @@ _SINCE = regex.compile(r"\b(?:on|since|from|until|till|dated|before|after|thru|t
 # A date with its year or its month's name is nothing else, whatever stands around it.
 _WHOLE_DATE = regex.compile(r"\b\d{1,4}([/\-.])\d{1,2}\1\d{2,4}\b|\d.*\p{L}{3}|\p{L}{3}.*\d", regex.DOTALL)
 _LISTED = ("term", "abbreviation")
+_DOSE = 4  # digits
 _FINDINGS = frozenset(
     {
+        *("negativo", "negativa", "positivo", "positiva", "assente", "presente", "ausente", "normale", "dubbio"),
+        *("dudoso", "bilaterale", "indifferente", "negatif", "positif", "douteux", "bilateraux", "negativ", "positiv"),
         *("negative", "positive", "present", "absent", "intact", "normal", "equivocal", "unremarkable", "bilateral"),
         *("placed", "removed", "inserted", "discontinued", "draining", "clamped", "patent", "deferred"),
     }
@@ -112,12 +115,19 @@ class Recovery:
 
 def _named(text: str, spans: Iterable[Candidate], places: ClinicalTerms) -> frozenset[str]:
     """The folded words of people whom a note names: with some certainty, or at all outside of clinical terms."""
-    return frozenset(
-        word
-        for s in spans
-        if s.label in PERSONS and _names_somebody(text, s, places.touching(s.start, s.end))
-        for word in _folded_words(text[s.start : s.end])
-    )
+    named: set[str] = set()
+    for span in spans:
+        near = places.touching(span.start, span.end) if span.label in PERSONS else []
+        if span.label in PERSONS and _names_somebody(text, span, near):
+            # What a model alone takes for a part of a name says nothing of a drug elsewhere in the note.
+            things = _things(text, near) if span.evidence is Evidence.PREDICTED else ()
+            named.update(word for word in _folded_words(text[span.start : span.end]) if word not in things)
+    return frozenset(named)
+
+
+def _things(text: str, near: Iterable[ClinicalTerm]) -> frozenset[str]:
+    """The folded words of the listed drugs and devices among places."""
+    return frozenset(word for p in near if p.is_thing for word in _folded_words(text[p.start : p.end]))
 
 
 def _numbers(text: str, spans: Iterable[Candidate]) -> frozenset[str]:
@@ -150,7 +160,7 @@ def _surely_named(span: Candidate, near: Sequence[ClinicalTerm]) -> Evidence:
 
 def _only_clinical(text: str, span: Candidate, near: Sequence[ClinicalTerm]) -> bool:
     inside_one = any(p.start <= span.start and span.end <= p.end for p in near)
-    return inside_one or _is_longer_than_its_terms(text, span, near)
+    return inside_one or _is_longer_than_its_terms(text, span, near) or _is_a_thing_in_prose(text, span, near)
 
 
 @lru_cache(maxsize=4096)
@@ -173,7 +183,35 @@ def _is_clinical(
         return False
     if any(p.start <= span.start and span.end <= p.end and _covers(text, span, p, people) for p in near):
         return True
-    return not _from_topics(span) and _is_longer_than_its_terms(text, span, near)
+    if _from_topics(span):
+        return False
+    if _is_a_thing_in_prose(text, span, near):
+        return people.isdisjoint(_things(text, near))
+    return _is_longer_than_its_terms(text, span, near)
+
+
+def _is_a_thing_in_prose(text: str, span: Candidate, near: Sequence[ClinicalTerm]) -> bool:
+    """Whether a model alone marks listed drugs or devices with words beside them that are nobody's name.
+
+    Such a word is a common one, or, beside a term in capital letters, one in small letters that is on no list of
+    names: "Started Leqembi last", "Jardiance domani". A number of a dose may stand there too.
+    """
+    things = [p for p in near if p.is_thing and span.start <= p.start and p.end <= span.end]
+    if span.evidence is not Evidence.PREDICTED or span.label not in _NAMED or not things:
+        return False
+    cased = any(text[p.start].isupper() for p in things)
+    return all(
+        _is_nobody(m[0], cased=cased)
+        for m in _ANY_WORD.finditer(text, span.start, span.end)
+        if not any(p.start <= m.start() and m.end() <= p.end for p in near if p.kind in _LISTED)
+    )
+
+
+def _is_nobody(word: str, *, cased: bool) -> bool:
+    folded = fold_term(word)
+    if folded in words_of_clinics() or (folded.isdigit() and len(folded) <= _DOSE):
+        return True
+    return cased and word.islower() and folded not in names_of_people_and_places()
 
 
 def _from_topics(span: Candidate) -> bool:
