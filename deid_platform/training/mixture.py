@@ -26,41 +26,19 @@ from deid_platform.corpora.library.authors import Use, authors, notes_by
 from deid_platform.corpora.library.refill import refilled
 from deid_platform.corpora.noise import NoiseSpec, noisy
 from deid_platform.detection import DetectorSpec
-from deid_platform.notes import Note, Span
+from deid_platform.notes import Note
 from deid_platform.settings import Settings
 from deid_platform.surrogates.dice import Dice
 from deid_platform.surrogates.locales import LOCALES
 from deid_platform.surrogates.pools import Share
+from deid_platform.training.labelled import Labelled
+from deid_platform.training.negatives import negatives
 
 LIBRARY = "library"
 """The corpus of the notes of the library's authors."""
 _BATCH = 32
 _KEPT_BACK = 16
 _TUNING = 8  # as much of each corpus as of so many for training
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Labelled:
-    """A text with its identifiers.
-
-    Attributes:
-        key: Names the carrier: the same in all locales.
-        corpus: Where the text is from.
-        locale: Whose names it has; empty for the hospital.
-        text: The text.
-        spans: Its identifiers, in order, never overlapping.
-        language: ISO 639-1; empty where nobody says.
-    """
-
-    key: str
-    corpus: str
-    locale: str
-    text: str
-    spans: tuple[Span, ...]
-    language: str = ""
-
-    def __repr__(self) -> str:
-        return "<Labelled>"
 
 
 @dataclass(frozen=True)
@@ -72,6 +50,7 @@ class Mixture:
         locales: Whose names.
         hospital: Notes of the synthetic hospital.
         library: How many surrogates of each note of the library's training authors; beside them the note itself.
+        negatives: Texts without any identifier, drawn from vocabularies (`negatives.py`).
         plain: Notes of each carrier corpus without any identifier.
         noisy: Share of the notes that are written once more with the noise of scans or of a hurried hand.
         lower: Share of the notes in small letters.
@@ -96,6 +75,7 @@ class Mixture:
     locales: tuple[str, ...] = LOCALES
     hospital: int = 1500
     library: int = 6
+    negatives: int = 2500
     plain: int = 240
     noisy: float = 0.12
     lower: float = 0.06
@@ -110,9 +90,9 @@ class Mixture:
         in the ways of an author who is kept back too.
         """
         if self.library:
-            return replace(self, corpora=(), hospital=0, plain=0, kept_back=True)
+            return replace(self, corpora=(), hospital=0, negatives=0, plain=0, kept_back=True)
         fewer = tuple((name, max(1, most // _TUNING)) for name, most in self.corpora)
-        return replace(self, corpora=fewer, plain=self.plain // _TUNING, ways=(TUNING,), kept_back=True)
+        return replace(self, corpora=fewer, negatives=0, plain=self.plain // _TUNING, ways=(TUNING,), kept_back=True)
 
     def more(self, times: int) -> Mixture:
         """So many times as many notes with identifiers: of carriers that are few, the same ones in more locales."""
@@ -148,6 +128,7 @@ def labelled(mixture: Mixture, settings: Settings | None) -> Iterator[Labelled]:
                     yield Labelled(carrier.note.note_id, name, "", carrier.note.text, ())
     yield from _hospital(mixture)
     yield from _library(mixture)
+    yield from negatives(mixture.negatives, mixture.seed)
 
 
 def _library(mixture: Mixture) -> Iterator[Labelled]:

@@ -209,6 +209,79 @@ def test_a_town_or_a_date_that_a_model_alone_finds_is_given_back(text: str, surf
     assert kept(text, ruled) == [ruled]
 
 
+# What a model alone marks beside a listed term: words that are nobody's name go back with it.
+IN_PROSE = [
+    ("Started Leqembi last week.", "Leqembi last", Label.PATIENT),
+    ("Started Leqembi last week.", "Started Leqembi", Label.DOCTOR),
+    ("Inizia Jardiance domani.", "Jardiance domani", Label.DOCTOR),
+    ("Suspende Seguril ahora", "Seguril ahora", Label.PATIENT),
+    ("Arrêt Kardegic demain", "Kardegic demain", Label.PATIENT),
+    ("Novalgin abgesetzt", "Novalgin abgesetzt", Label.PATIENT),
+    ("Plasil, Serenase al bisogno", "Plasil, Serenase", Label.DOCTOR),
+    ("TD: Congescor 2.5, Triatec 10", "Congescor 2.5, Triatec 10", Label.PATIENT),
+    ("on Xeplion monthly", "Xeplion monthly", Label.HOSPITAL),
+    ("Tinel poignet", "Tinel poignet", Label.PATIENT),
+    ("AirSense 11 worn nightly", "AirSense 11 worn", Label.PATIENT),
+    ("Segno di Blumberg presente", "Blumberg", Label.PATIENT),
+    ("maniobra de Kristeller", "Kristeller", Label.PATIENT),
+    ("morbo di Wilson", "Wilson", Label.PATIENT),
+    ("signe de Babinski", "Babinski", Label.DOCTOR),
+    ("Hashimoto-Thyreoiditis", "Hashimoto", Label.PATIENT),
+    ("STEMI, IAMCEST inferior", "IAMCEST", Label.PATIENT),
+]
+
+# Near misses: names beside the term, people of that name, titles, labels, deeds, initials that sign, shapes alone.
+BESIDE_NAMES = [
+    ("Rossi Jardiance", "Rossi Jardiance", Label.PATIENT),
+    ("Leqembi Smith called", "Leqembi Smith", Label.PATIENT),
+    ("leqembi smith called", "leqembi smith", Label.PATIENT),
+    ("Leqembi Okonkwo", "Leqembi Okonkwo", Label.PATIENT),
+    ("Zorbamil last week", "Zorbamil last", Label.PATIENT),
+    ("Zorbamil domani", "Zorbamil domani", Label.DOCTOR),
+    ("Babinski called today", "Babinski called", Label.PATIENT),
+    ("Babinski Tenckhoff", "Babinski Tenckhoff", Label.PATIENT),
+    ("Novalgin Wound Center", "Novalgin Wound Center", Label.HOSPITAL),
+    ("Sig.ra Fluxum", "Fluxum", Label.PATIENT),
+    ("Frau Leqembi", "Leqembi", Label.PATIENT),
+    ("Cognome: Leqembi", "Leqembi", Label.PATIENT),
+    ("casa di Wilson", "Wilson", Label.PATIENT),
+    ("test di Wilson", "Wilson", Label.PATIENT),
+    ("segno di Rossi", "Rossi", Label.PATIENT),
+    ("Pt resting. AMS", "AMS", Label.DOCTOR),
+    ("firmado HTA", "HTA", Label.DOCTOR),
+    ("seen by Iamcest", "Iamcest", Label.DOCTOR),
+]
+
+
+@pytest.mark.parametrize(("text", "surface", "label"), IN_PROSE)
+def test_a_listed_term_that_a_model_alone_marks_stays_beside_common_words(
+    text: str, surface: str, label: Label
+) -> None:
+    assert kept(text, span_of(text, surface, label, score=0.99, source="model:minilm")) == []
+    known = span_of(text, surface, label, source="roster")
+    assert kept(text, known) == [known]
+
+
+@pytest.mark.parametrize(("text", "surface", "label"), BESIDE_NAMES)
+def test_a_name_beside_a_listed_term_stays_hidden(text: str, surface: str, label: Label) -> None:
+    span = span_of(text, surface, label, score=0.99, source="model:minilm")
+    assert kept(text, span) == [span]
+
+
+def test_a_model_that_takes_a_drug_for_a_part_of_a_name_hides_no_other_mention_of_it() -> None:
+    text = "Smith Leqembi noted. Leqembi tolerated well."
+    name, drug = (candidate(*place, Label.PATIENT, 0.9, "model:minilm") for place in ((0, 13), (21, 28)))
+    assert kept(text, name, drug) == [name]
+    ruled = candidate(0, 13, Label.PATIENT, 0.9, "rules:x")
+    assert kept(text, ruled, drug) == [ruled, drug], "a rule has a person of that name"
+
+
+def test_both_mentions_of_a_new_drug_stay() -> None:
+    text = "Started Leqembi last week. Leqembi infusion tolerated."
+    spans = [candidate(*place, Label.PATIENT, 0.99, "model:minilm") for place in ((8, 20), (27, 34))]
+    assert kept(text, *spans) == []
+
+
 @pytest.mark.parametrize("title", ["Mr.", "Mrs", "Dr.", "dr", "Prof.", "Nurse", "Miss", "Doctor"])
 @pytest.mark.parametrize("term", ["Foley", "Foley catheter", "Bruce protocol", "Babinski", "Ombredanne operation"])
 def test_a_title_before_a_term_keeps_it_hidden(title: str, term: str) -> None:

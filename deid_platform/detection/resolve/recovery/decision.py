@@ -39,8 +39,9 @@ from deid_platform.detection.api import Candidate, Document, Evidence, Source, S
 from deid_platform.detection.resolve.recovery.codes import is_titled
 from deid_platform.detection.resolve.recovery.finder import ClinicalTerm, ClinicalTerms, Finder
 from deid_platform.detection.resolve.recovery.number_labels import is_labelled
-from deid_platform.detection.resolve.recovery.terms import words_of_clinics
+from deid_platform.detection.resolve.recovery.terms import names_of_people_and_places, words_of_clinics
 from deid_platform.labels import NAMES_AND_PLACES, PERSONS, Label
+from deid_platform.lexicon.lists import word_list
 from deid_platform.text.fold import fold_term
 
 _NAMED = NAMES_AND_PLACES | {Label.PROFESSION}
@@ -55,12 +56,23 @@ _OF_PEOPLE_ALONE = frozenset(
 _WORD = regex.compile(r"\p{L}{2,}")
 _ANY_WORD = regex.compile(r"[\p{L}\p{N}]+")
 _NAME_FIELD = regex.compile(r"[:#][ \t]*$")
+# How somebody signs with initials: behind the last sentence of a line or a gap, at its end.
+_SIGNED_BEHIND = regex.compile(
+    r"(?:[.!?\"”)][ \t]+|[ \t]{2}|\t|\b(?:firmado|firmato|firma|sign[eé]|signed|initials|gez\.|-)[ \t:]*)\Z",
+    regex.IGNORECASE,
+)
+_LINE_ENDS = regex.compile(r"\.?[ \t]*(?:[\])][ \t]*)?(?:[\r\n]|\Z)")
+_INITIALS = 4  # letters
 _SINCE = regex.compile(r"\b(?:on|since|from|until|till|dated|before|after|thru|through)[ \t]+$", regex.IGNORECASE)
 # A date with its year or its month's name is nothing else, whatever stands around it.
 _WHOLE_DATE = regex.compile(r"\b\d{1,4}([/\-.])\d{1,2}\1\d{2,4}\b|\d.*\p{L}{3}|\p{L}{3}.*\d", regex.DOTALL)
 _LISTED = ("term", "abbreviation")
+_DOSE = 4  # digits
+_WORD_REACH = 24  # code points behind a span within which its next word ends
 _FINDINGS = frozenset(
     {
+        *("negativo", "negativa", "positivo", "positiva", "assente", "presente", "ausente", "normale", "dubbio"),
+        *("dudoso", "bilaterale", "indifferente", "negatif", "positif", "douteux", "bilateraux", "negativ", "positiv"),
         *("negative", "positive", "present", "absent", "intact", "normal", "equivocal", "unremarkable", "bilateral"),
         *("placed", "removed", "inserted", "discontinued", "draining", "clamped", "patent", "deferred"),
     }
@@ -112,12 +124,19 @@ class Recovery:
 
 def _named(text: str, spans: Iterable[Candidate], places: ClinicalTerms) -> frozenset[str]:
     """The folded words of people whom a note names: with some certainty, or at all outside of clinical terms."""
-    return frozenset(
-        word
-        for s in spans
-        if s.label in PERSONS and _names_somebody(text, s, places.touching(s.start, s.end))
-        for word in _folded_words(text[s.start : s.end])
-    )
+    named: set[str] = set()
+    for span in spans:
+        near = places.touching(span.start, span.end) if span.label in PERSONS else []
+        if span.label in PERSONS and _names_somebody(text, span, near):
+            # What a model alone takes for a part of a name says nothing of a drug elsewhere in the note.
+            things = _things(text, near) if span.evidence is Evidence.PREDICTED else ()
+            named.update(word for word in _folded_words(text[span.start : span.end]) if word not in things)
+    return frozenset(named)
+
+
+def _things(text: str, near: Iterable[ClinicalTerm]) -> frozenset[str]:
+    """The folded words of the listed drugs and devices among places."""
+    return frozenset(word for p in near if p.is_thing for word in _folded_words(text[p.start : p.end]))
 
 
 def _numbers(text: str, spans: Iterable[Candidate]) -> frozenset[str]:
@@ -150,7 +169,7 @@ def _surely_named(span: Candidate, near: Sequence[ClinicalTerm]) -> Evidence:
 
 def _only_clinical(text: str, span: Candidate, near: Sequence[ClinicalTerm]) -> bool:
     inside_one = any(p.start <= span.start and span.end <= p.end for p in near)
-    return inside_one or _is_longer_than_its_terms(text, span, near)
+    return inside_one or _is_longer_than_its_terms(text, span, near) or bool(_terms_in_prose(text, span, near))
 
 
 @lru_cache(maxsize=4096)
@@ -165,7 +184,7 @@ def _is_clinical(
     if numbers and span.label not in _NO_NUMBERS and fold_term(text[span.start : span.end]) in numbers:
         # What begins before it names the system of its codes.
         near = [p for p in near if p.start < span.start]
-    if not near:
+    if not near or _looks_signed(text, span):
         return False
     # What only the writing shows to be clinical is doubtful where the note has a person of that name.
     near = [p for p in near if p.kind in _LISTED or not _names_one_of(text, p, people)]
@@ -173,7 +192,53 @@ def _is_clinical(
         return False
     if any(p.start <= span.start and span.end <= p.end and _covers(text, span, p, people) for p in near):
         return True
-    return not _from_topics(span) and _is_longer_than_its_terms(text, span, near)
+    if _from_topics(span):
+        return False
+    terms = _terms_in_prose(text, span, near)
+    if terms:
+        return people.isdisjoint(word for p in terms for word in _folded_words(text[p.start : p.end]))
+    return _is_longer_than_its_terms(text, span, near)
+
+
+def _terms_in_prose(text: str, span: Candidate, near: Sequence[ClinicalTerm]) -> list[ClinicalTerm]:
+    """The listed terms of what a model alone marks, if all words beside them are nobody's name.
+
+    Such a word is a common one, or, beside a term that begins with a capital, one in small letters that is on no list
+    of names: "Started Leqembi last", "Jardiance domani". A number of a dose may stand there too. Of other terms one
+    alone counts, beside small letters and no deed: "Tinel poignet", never "Babinski called". Places and institutions
+    are made of common words: there, nothing but a drug or a device counts, and only beside words in small letters.
+    """
+    if span.evidence is not Evidence.PREDICTED or span.label not in _NAMED:
+        return []
+    inside = [p for p in near if p.kind in _LISTED and span.start <= p.start and p.end <= span.end]
+    rest = [
+        m[0]
+        for m in _ANY_WORD.finditer(text, span.start, span.end)
+        if not any(p.start <= m.start() and m.end() <= p.end for p in inside)
+    ]
+    terms = [p for p in inside if p.is_thing]
+    if not terms and span.label in PERSONS and rest and not _acts(text, span, rest):
+        # Two eponyms may be a first and a last name.
+        terms = [p for p in inside if p.kind == "term" and p.end - p.start > _INITIALS]
+        terms = terms if len({p.start for p in terms}) == 1 and not any(word.istitle() for word in rest) else []
+    cased = any(text[p.start].isupper() and not text[p.start : p.end].isupper() for p in terms)
+    if span.label not in PERSONS and (not cased or any(word[0].isupper() for word in rest)):
+        return []
+    return terms if all(_is_nobody(word, cased=cased) for word in rest) else []
+
+
+def _acts(text: str, span: Candidate, rest: Iterable[str]) -> bool:
+    """Whether a word of a span or the one behind it says what people do: "called", "reports"."""
+    following = _ANY_WORD.search(text, span.end, span.end + _WORD_REACH)
+    words = [*rest, *([following[0]] if following else [])]
+    return any(fold_term(word) in word_list("deeds") for word in words)
+
+
+def _is_nobody(word: str, *, cased: bool) -> bool:
+    folded = fold_term(word)
+    if folded in words_of_clinics() or (folded.isdigit() and len(folded) <= _DOSE):
+        return True
+    return cased and word.islower() and folded not in names_of_people_and_places()
 
 
 def _from_topics(span: Candidate) -> bool:
@@ -199,6 +264,19 @@ def _covers(text: str, span: Candidate, place: ClinicalTerm, people: frozenset[s
     if place.kind == "abbreviation" and span.evidence < Evidence.LABELLED:
         return not _NAME_FIELD.search(text, max(0, span.start - 4), span.start)
     return people.isdisjoint(_folded_words(text[span.start : span.end]))
+
+
+def _looks_signed(text: str, span: Candidate) -> bool:
+    """Whether letters in capitals stand where initials do, whatever they abbreviate elsewhere: "Pt stable. AMS"."""
+    surface = text[span.start : span.end]
+    return (
+        (span.label in PERSONS or span.label is Label.HOSPITAL)
+        and len(surface) <= _INITIALS
+        and surface.isalpha()
+        and surface.isupper()
+        and _SIGNED_BEHIND.search(text, max(0, span.start - 12), span.start) is not None
+        and _LINE_ENDS.match(text, span.end) is not None
+    )
 
 
 def _names_one_of(text: str, place: ClinicalTerm, people: frozenset[str]) -> bool:

@@ -20,7 +20,13 @@ from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
 from deid_platform.detection.api import Document
 from deid_platform.detection.resolve.recovery.codes import codes_in
 from deid_platform.detection.resolve.recovery.number_labels import is_labelled
-from deid_platform.detection.resolve.recovery.terms import clinical_terms, eponym_heads, names_of_people_and_places
+from deid_platform.detection.resolve.recovery.terms import (
+    abbreviations,
+    clinical_terms,
+    eponym_heads,
+    names_of_people_and_places,
+    things,
+)
 from deid_platform.errors import Code, DeidError
 from deid_platform.lexicon.lists import word_list
 from deid_platform.text.fold import fold, fold_term
@@ -31,7 +37,11 @@ _REACH = 60  # code points around a span within which an expression may begin an
 _TITLE = regex.compile(
     # Not the milliseconds of "0.4 ms. Bosniak II cyst".
     r"(?<![\p{L}])(?<!\d[ \t]*(?=ms\b))"
-    r"(?:mr|mrs|ms|miss|mx|drs?|doctor|prof|professor|nurse|rev|sgt|capt|officer|judge)\b\.?[ \t]*$",
+    r"(?:(?:mr|mrs|ms|miss|mx|drs?|doctor|prof|professor|nurse|rev|sgt|capt|officer|judge"
+    r"|dra|sra?|srta|do[nñ]a?|dña|dott|dott\.ssa|sig|sig\.ra|signora?|mme|mlle|madame|monsieur|herrn?|frau)\b\.?"
+    # Behind the label of a name nobody writes a drug.
+    r"|\b(?:patient|paziente|paciente|surname|last name|first name|cognome|apellidos?|pr[eé]nom|nachname|vorname)"
+    r"[ \t]*[:=])[ \t]*$",
     regex.IGNORECASE,
 )
 _DRUG_DOSE = "drug-dose"  # any word before a dose, so that a name of the lists does not count as a drug
@@ -50,6 +60,18 @@ _EPONYM = regex.compile(
     r"[ \t]+(?P<head>\p{L}{3,20})\b"
     r"(?P<verb>(?i:[ \t]+(?:the|here|off|out|in|up|a|this|all|any|consent|form)\b))?"
 )
+# An eponym behind its noun, as the Romance languages write it, and before it, as German does: "Signe de Babinski",
+# "maniobra de Kristeller", "Babinski-Zeichen". Behind some of the nouns a patient may stand as well.
+_EPONYM_BEHIND = regex.compile(
+    r"(?<![\p{L}])(?:(?P<sure>segno|signo|signe|manovra|maniobra|man(?:oe|œ)uvre|morbo|malattia|enfermedad|maladie|sindrome"
+    r"|s[ií]ndrome|syndrome|sdr\.?|sd\.?|scala|escala|[eé]chelle|classificazione|clasificaci[oó]n|classification|criteri"
+    r"|criterios|crit[eè]res|riflesso|reflejo|r[eé]flexe|tiroidite|tiroiditis|thyro[iï]dite|esofago|es[oó]fago"
+    r"|oesophage)|test|prueba|prova|score|[ií]ndice|punto|point|[eé]preuve)"
+    r"[ \t]+(?:di|de|del|d['’])[ \t]*(?P<names>\p{Lu}[\p{L}\p{M}]+(?:[\-–]\p{Lu}[\p{L}\p{M}]+){0,2})(?![\p{L}\-])"
+    r"|(?<![\p{L}])(?P<names>\p{Lu}[\p{L}\p{M}]+(?:[\-–]\p{Lu}[\p{L}\p{M}]+){0,2})"
+    r"-(?P<sure>Zeichen|Test|Syndrom|Krankheit|Manöver|Reflex|Score|Klassifikation|Skala|Index|Thyreoiditis|Ösophagus)\b",
+    regex.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +84,14 @@ class ClinicalTerm:
         kind: `term`; `abbreviation`, a listed one in capitals; `expression`, by its writing; `composed`, an
             eponym by the noun after it; `allowed`, a phrase of the site's allow list.
         words: How many words of letters it has.
+        is_thing: Whether it is a listed drug or device, by which nobody is called.
     """
 
     start: int
     end: int
     kind: str
     words: int
+    is_thing: bool = False
 
 
 class ClinicalTerms:
@@ -142,12 +166,12 @@ class Finder:
                 *_codes(text, numbers),
             ]
         )
-        somebody = ClinicalTerms([p for p in found if _TITLE.search(text, max(0, p.start - 12), p.start)])
+        somebody = ClinicalTerms([p for p in found if _TITLE.search(text, max(0, p.start - 20), p.start)])
         return ClinicalTerms([p for p in found if not somebody.touching(p.start, p.end)]) if somebody else found
 
     def _terms(self, text: str, windows: Iterable[tuple[int, int]]) -> Iterator[ClinicalTerm]:
         # Around spans alone: in a whole note there are more terms than words.
-        abbreviations = word_list("abbreviations")
+        in_capitals, of_things = abbreviations(), things()
         for begin, stop in windows:
             begin, stop = _to_spaces(text, begin, stop)
             folded = fold(text[begin:stop])
@@ -162,8 +186,8 @@ class Finder:
                     yield ClinicalTerm(place[0], place[1], "allowed", _words(term))
                 if term in self._only_allowed or (len(term) <= _SHORT and surface.istitle()):
                     continue
-                if term not in abbreviations:
-                    yield ClinicalTerm(place[0], place[1], "term", _words(term))
+                if term not in in_capitals:
+                    yield ClinicalTerm(place[0], place[1], "term", _words(term), term in of_things)
                 elif surface.isupper():
                     yield ClinicalTerm(place[0], place[1], "abbreviation", 1)
 
@@ -230,9 +254,13 @@ def _holds_a_name(surface: str) -> bool:
 
 
 def _composed(text: str, windows: Iterable[tuple[int, int]]) -> Iterator[ClinicalTerm]:
-    """Eponyms by the noun that follows them."""
+    """Eponyms by the noun that follows them, or precedes them: "Bowen's disease", "morbo di Wilson"."""
     try:
         for start, end in windows:
+            for match in _EPONYM_BEHIND.finditer(text, start, end, timeout=_TIMEOUT_S):
+                parts = tuple(map(fold_term, _PART.findall(match["names"])))
+                if word_list("eponym_names").issuperset(parts) and (match["sure"] or _surely_eponyms(parts)):
+                    yield ClinicalTerm(match.start(), match.end(), "composed", _words(match[0]))
             for match in _EPONYM.finditer(text, start, end, overlapped=True, timeout=_TIMEOUT_S):
                 if _reads_as_eponym(match):
                     yield ClinicalTerm(match.start(), match.end("head"), "composed", _words(match[0]))
