@@ -23,6 +23,7 @@ from deid_platform.detection.pipeline import NoteDetector, Pipeline, Stage, dete
 from deid_platform.detection.registry import JUDGES, SHIPPED, Model, model_named, stage_names
 from deid_platform.detection.resolve.asked import beside_others
 from deid_platform.detection.resolve.cross_note import CrossNoteMentions, Mentioned
+from deid_platform.detection.resolve.days import days
 from deid_platform.detection.resolve.doubt import Doubt
 from deid_platform.detection.resolve.judgement import Judgement
 from deid_platform.detection.resolve.propagate import propagated
@@ -295,6 +296,7 @@ class _Builder:
             "staff_initials": lambda: resolving(self._staff_initials),
             "gazetteer": lambda: detecting(Gazetteer(self._topics)),
             "roster": lambda: detecting(Roster(self._topics)),
+            "days": lambda: resolving(days),
             "doubt": lambda: resolving(Doubt(self._spec.combination.doubt_below)),
             "recovery": lambda: resolving(self._recovery),
             "judge": lambda: self._judgement,
