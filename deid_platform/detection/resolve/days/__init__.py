@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 
 from deid_platform.detection.api import Candidate, Document, Evidence, Source, SourceKind
 from deid_platform.detection.resolve.days.claims import ADDED_FROM, Verdict, pairs_in
-from deid_platform.detection.resolve.days.predicted import days_of, with_weekday
+from deid_platform.detection.resolve.days.predicted import codes_in, days_of, with_weekday
 from deid_platform.detection.resolve.days.writing import Writing
 from deid_platform.labels import Label
 
@@ -43,9 +43,7 @@ def _verdicts(document: Document, candidates: Sequence[Candidate]) -> dict[tuple
     return {(start, end): writing.verdict(document.text, start, end) for start, end in pairs}
 
 
-def _checked(
-    text: str, candidate: Candidate, verdicts: dict[tuple[int, int], Verdict]
-) -> Iterator[Candidate]:
+def _checked(text: str, candidate: Candidate, verdicts: dict[tuple[int, int], Verdict]) -> Iterator[Candidate]:
     """A candidate, or what remains of one that is little founded."""
     if candidate.label is not Label.DATE or candidate.evidence > Evidence.LISTED:
         yield candidate
@@ -56,3 +54,5 @@ def _checked(
     else:
         for start, end in days_of(text, candidate.start, candidate.end, verdicts):
             yield candidate._replace(start=start, end=end)
+        for start, end in codes_in(text, candidate.start, candidate.end):
+            yield candidate._replace(start=start, end=end, label=Label.IDNUM)

@@ -24,7 +24,7 @@ ADDED_FROM: Verdict = 4
 KEPT_FROM: Verdict = 2
 """From here on what a model says is kept."""
 
-_PAIR = regex.compile(r"(?<![\w./\-+,])(?<!\d /)\d{1,2}/\d{1,2}(?![\w/]|[.,\-]\d|%)")
+_PAIR = regex.compile(r"(?<![\w./\-+,:])(?<!\d /)\d{1,2}[/.\-]\d{1,2}(?![\w/]|[.,\-–:]\d|%)")
 _REACH = 36
 _MAXIMA = frozenset((3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 24, 28, 30))
 _MONTHS = 12
@@ -56,7 +56,7 @@ _SCORED = regex.compile(
 )
 _MEASURED_BEHIND = regex.compile(
     r"""["”″%°'’] | \s?[x×]\s?\d | \s?(?:mmhg|mg|mcg|ml|cm|mm|u|ui|min|mi|mile|tabs?|cp|comp|strength|murmur|demands|harvest|vicryl|monocryl|gtt|months|years
-    |hrs?|hours?|days?|d[ií]as|giorni|jours|tage|weeks?|wk)\b | \s?/\s?\d | [+] | \.{2,}""",
+    |hrs?|hours?|days?|d[ií]as|giorni|jours|tage|weeks?|wk)\b | \s?/\s?\d | [+]""",
     regex.VERBOSE | regex.IGNORECASE,
 )
 _SCORED_BEHIND = regex.compile(
@@ -80,20 +80,23 @@ _CUE = regex.compile(
     regex.VERBOSE | regex.IGNORECASE,
 )
 _TIME_BEHIND = regex.compile(
-    r"\s{1,3}(?:h|ore|alle|a\ las|[àa]|at|@|um)\s?\d|\s{1,2}(?:[012]?\d[:.h][0-5]\d|[012]?\dh\b|[01]\d[0-5]\d\b)", regex.IGNORECASE
+    r"\s{1,3}(?:h|ore|alle|a\ las|[àa]|at|@|um)\s?\d|\s{1,2}(?:[012]?\d[:.h][0-5]\d|[012]?\dh\b|[01]\d[0-5]\d\b)",
+    regex.IGNORECASE,
 )
 _BEHIND = regex.compile(
-    r"\s?[:)\]]|\s?[ap]m?\b|\s*\||\s(?:clinic|visit|appt|labs?|echo|ct|mri|same|note|by|per|with|at)\b", regex.IGNORECASE
+    r"\s?[:)\]]|\s?[ap]m?\b|\s*\||\s(?:clinic|visit|appt|labs?|echo|ct|mri|same|note|by|per|with|at)\b",
+    regex.IGNORECASE,
 )
 _DAY_ALL_THE_SAME = regex.compile(
     r"\b(?:on|due|till|until|dob|lmp|seen|tci|opa|clinic|from|date|finished|started|valid[ ]to|sited|mon|tue\w*|wed\w*|thu\w*|fri|sat|sun|le|el|il)[\s.:]{1,2}\Z",
     regex.IGNORECASE,
 )
-_LAST_WORDS = regex.compile(r"([\p{L}\d\-]+)[ \t]*(?:[\p{L}\-]+[ \t]*)?[:=(]?[ \t]*\Z")
+_PUPILS = regex.compile(r"\bpupil", regex.IGNORECASE)
+_LAST_WORDS = regex.compile(r"([\p{L}\d\-]+)[ \t]*(?:(?:score|scale|index|test|is|was|of|now|at)[ \t]*)?[:=(]?[ \t]*\Z")
 
 
 def pairs_in(text: str) -> Iterator[tuple[int, int]]:
-    """Where two numbers of at most two digits stand with a stroke between them, by themselves."""
+    """Where two numbers of at most two digits stand with a stroke, a full stop or a hyphen between them, by themselves."""
     return (match.span() for match in _PAIR.finditer(text))
 
 
@@ -105,13 +108,16 @@ def is_duration(text: str, start: int, a: int, b: int) -> bool:
 
 def is_claimed(text: str, start: int, end: int, a: int, b: int) -> bool:
     """Whether the words around two numbers say that they are something else."""
-    line = max(text.rfind("\n", 0, start) + 1, start - _REACH)
-    if _MEASURED_BEHIND.match(text, end) or _MEASURED.search(text, line, start):
+    line = text.rfind("\n", 0, start) + 1
+    if _MEASURED_BEHIND.match(text, end) or _MEASURED.search(text, max(line, start - _REACH), start):
+        return True
+    if _PUPILS.search(text, max(line, start - 60), start):
         return True
     if not _is_over_a_maximum(text, start, end, a, b):
         return False
     if _TIME_BEHIND.match(text, end):
         return False
+    line = max(line, start - _REACH)
     return bool(_SCORED_BEHIND.match(text, end) or _SCORED.search(text, line, start)) or _is_a_score(text, line, start)
 
 

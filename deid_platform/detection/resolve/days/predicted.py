@@ -5,7 +5,7 @@ Belongs here: the shapes of days. Does not belong here: whether two numbers are 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import regex
 
@@ -27,16 +27,35 @@ _WEEKDAY = (
     r"|lunes|martes|mi[eé]rcoles|jueves|viernes|s[aá]bado|domingo|lun|mar|mi[eé]|jue|vie|s[aá]b|dom"
     r"|luned[iì]|marted[iì]|mercoled[iì]|gioved[iì]|venerd[iì]|sabato|domenica|mer|gio|ven|sab"
     r"|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|jeu|sam|dim"
-    r"|montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonnabend|sonntag|mo|di|mi|do|fr|sa|so"
+    r"|montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonnabend|sonntag|(?-i:Mo|Di|Mi|Do|Fr|Sa|So)"
 )
-_WEEKDAY_BEFORE = regex.compile(rf"(?<![\p{{L}}\d'’\-])(?:{_WEEKDAY})(?:\.,?|,)?[ \t]{{1,2}}(?:(?:the|el|le|den|der)[ ])?\Z", regex.IGNORECASE)
+_MONTH = (
+    r"jan(?:uary|v(?:ier)?|uar)?|ene(?:ro)?|gen(?:n(?:aio)?)?|j[äa]nner|feb(?:ruary|rero|b(?:raio)?|ruar)?|f[ée]v(?:r(?:ier)?)?|mar(?:ch|zo|s)?|m[äa]rz?"
+    r"|apr(?:il(?:e)?)?|abr(?:il)?|avr(?:il)?|may(?:o)?|mai|mag(?:gio)?|june?|juni(?:o)?|juin|giu(?:gno)?|july?|juli(?:o)?|juil(?:let)?|lug(?:lio)?"
+    r"|aug(?:ust)?|ago(?:sto)?|ao[uû]t|sept?(?:ember|embre|iembre)?|setiembre|set(?:t(?:embre)?)?|oct(?:ober|ubre|obre)?|ott(?:obre)?|o[ck]t(?:ober)?"
+    r"|nov(?:ember|embre|iembre)?|dec(?:ember)?|dic(?:iembre|embre)?|d[ée]c(?:embre)?|dez(?:ember)?"
+)
+_JOINING = r"of|the|and|to|in|de|del|da|dal|al|a|y|e|di|il|la|le|el|du|au|et|der|den|des|und|bis|vom|am|mid|early|late|end|noche|notte|nuit|night|hs|am|pm"
+_NAME_OF_DAYS = regex.compile(
+    rf"(?:{_MONTH}|{_WEEKDAY}|spring|summer|fall|autumn|winter|primavera|verano|oto[nñ]o|invierno|estate|autunno|inverno|printemps|[ée]t[ée]|automne|hiver"
+    rf"|day|week|weekend|eve|sunday|st|san|santa|santo|saint|easter|christmas|xmas|lent|ramadan|eid|pasqua|pascua|natale|navidad|no[eë]l|p[âa]ques)",
+    regex.IGNORECASE,
+)
+_WORD_OF_DAYS = regex.compile(rf"{_NAME_OF_DAYS.pattern}|{_JOINING}", regex.IGNORECASE)
+_WITH_MONTH = regex.compile(
+    rf"\d{{1,4}}[ .\-/'’]?(?:{_MONTH})(?:[ .\-/'’]?\d{{2,4}})?|(?:{_MONTH})[.\-/'’]?\d{{1,4}}|(?:{_WEEKDAY})\d{{1,2}}|\d{{1,2}}[\-/](?:I{{1,3}}|IV|VI{{0,3}}|IX|XI{{0,2}})",
+    regex.IGNORECASE,
+)
+_MISREAD = str.maketrans("OolIZSB", "0011258")
+_BEFORE_TIME = regex.compile(r"(?<=\d[/.\-]\d\d)-(?:[01]\d|2[0-3])[0-5]\d\Z")
+_WEEKDAY_BEFORE = regex.compile(
+    rf"(?<![\p{{L}}\d'’\-])(?:{_WEEKDAY})(?:\.,?|,)?[ \t]{{1,2}}(?:(?:the|el|le|den|der)[ ])?\Z", regex.IGNORECASE
+)
 _WEEKDAY_REACH = 18
 _STARTS_WITH_DAY = regex.compile(r"\d|the\b|\p{L}{3,9}\.?[ ]\d", regex.IGNORECASE)
 
 
-def days_of(
-    text: str, start: int, end: int, verdicts: Mapping[tuple[int, int], Verdict]
-) -> Iterator[tuple[int, int]]:
+def days_of(text: str, start: int, end: int, verdicts: Mapping[tuple[int, int], Verdict]) -> Iterator[tuple[int, int]]:
     """The parts of a stretch that may be days; of one without a digit all, since days have names."""
     tokens = [match.span() for match in _TOKEN.finditer(text, start, end)]
     if not any(_DIGITS.search(text, *token) for token in tokens):
@@ -44,33 +63,49 @@ def days_of(
         return
     run: list[tuple[int, int]] = []
     for token in tokens:
-        if run and ("\n" in text[run[-1][1] : token[0]] or not _may_be(text, token, verdicts)):
+        belongs = _may_be(text[slice(*token)], verdicts.get(token))
+        if run and (not belongs or "\n" in text[run[-1][1] : token[0]]):
             yield from _told(text, run, verdicts)
             run = []
-        if _may_be(text, token, verdicts):
+        if belongs:
             run.append(token)
     yield from _told(text, run, verdicts)
 
 
-def _may_be(text: str, token: tuple[int, int], verdicts: Mapping[tuple[int, int], Verdict]) -> bool:
+def codes_in(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Numbers of a stretch that are no days and too long for a value: somebody's, whatever a model calls them."""
+    for match in _TOKEN.finditer(text, start, end):
+        if regex.search(r"\d{5}", match[0]) and not _is_day(match[0], None):
+            yield match.span()
+
+
+def _may_be(surface: str, verdict: Verdict | None) -> bool:
     """Whether a word or a number may belong to a day."""
-    surface = text[slice(*token)]
     if not any(map(str.isdigit, surface)):
-        return True
-    return _is_day(surface, verdicts.get(token)) or _is_part(surface)
+        return _WORD_OF_DAYS.fullmatch(surface) is not None
+    return _is_day(surface, verdict) or _is_part(surface)
 
 
 def _told(
-    text: str, run: list[tuple[int, int]], verdicts: Mapping[tuple[int, int], Verdict]
+    text: str, run: Sequence[tuple[int, int]], verdicts: Mapping[tuple[int, int], Verdict]
 ) -> Iterator[tuple[int, int]]:
     """A run of words and numbers, if one of them is a day, or a number of it stands beside a word."""
     if not run:
         return
     surfaces = [text[slice(*token)] for token in run]
+    numbers = [s for s in surfaces if any(map(str.isdigit, s))]
     whole = any(_is_day(s, verdicts.get(t)) for s, t in zip(surfaces, run, strict=True))
-    words = [s for s in surfaces if not any(map(str.isdigit, s))]
-    if whole or words or (len(run) == 1 and _is_bare_day(text, *run[0])):
+    beside = len(numbers) < len(run) and any(_NAME_OF_DAYS.fullmatch(s) for s in surfaces)
+    if whole or beside or _is_spaced(surfaces) or (len(run) == 1 and _is_bare_day(text, *run[0])):
         yield run[0][0], run[-1][1]
+
+
+def _is_spaced(surfaces: Sequence[str]) -> bool:
+    """Whether three numbers are day, month and year: "30 01 25"."""
+    if len(surfaces) != 3 or not all(map(str.isdigit, surfaces)):
+        return False
+    a, b, c = map(int, surfaces)
+    return is_month_day(a, b) and len(surfaces[2]) in (2, 4) and (c < 40 or is_year(c))
 
 
 def _is_bare_day(text: str, start: int, end: int) -> bool:
@@ -85,7 +120,7 @@ def _is_part(surface: str) -> bool:
     if _ORDINAL.fullmatch(surface):
         return True
     if surface.isdigit():
-        return 1 <= int(surface) <= 31 or (len(surface) == 4 and is_year(int(surface)))
+        return 1 <= int(surface) <= 39 or (len(surface) == 4 and is_year(int(surface)))
     return bool(_SPAN.fullmatch(surface)) and all(1 <= int(n) <= 31 for n in _DIGITS.findall(surface))
 
 
@@ -93,22 +128,28 @@ def _is_day(surface: str, verdict: Verdict | None) -> bool:
     """Whether numbers name a day that the calendar has."""
     if verdict is not None:
         return verdict >= KEPT_FROM
-    numbers = [int(n) for n in _DIGITS.findall(surface)]
+    surface = _BEFORE_TIME.sub("", surface)
     if any(map(str.isalpha, surface)):
-        return len(numbers) in (1, 2) and bool(regex.search(r"\p{L}{3}", surface)) and 1 <= numbers[0] <= 31
+        read = surface.translate(_MISREAD)
+        if read != surface and not any(map(str.isalpha, read)):
+            return (
+                is_month_day(*(int(n) for n in _DIGITS.findall(read)[:2])) if len(_DIGITS.findall(read)) > 1 else False
+            )
+        return _WITH_MONTH.fullmatch(surface) is not None
+    numbers = [int(n) for n in _DIGITS.findall(surface)]
     if len(numbers) == 3:
         a, b, c = numbers
-        return is_month_day(a, b) or (is_year(a) and is_month_day(b, c)) or is_month_day(b, c)
+        return is_month_day(a, b) or (is_year(a) and is_month_day(b, c))
     if len(numbers) == 2:
         a, b = numbers
         return (is_year(b) and 1 <= a <= 12) or (is_year(a) and 1 <= b <= 12)
-    return len(surface) in (6, 8) and surface.isdigit() and _is_compact(surface)
+    return len(surface) in (6, 8, 12, 14) and surface.isdigit() and _is_compact(surface)
 
 
 def _is_compact(surface: str) -> bool:
     pairs = [int(surface[i : i + 2]) for i in range(0, len(surface), 2)]
-    if len(pairs) == 4:
-        return is_day(pairs[2], pairs[3]) or is_month_day(pairs[0], pairs[1])
+    if len(pairs) > 3:
+        return is_day(pairs[2], pairs[3]) or (len(pairs) == 4 and is_month_day(pairs[0], pairs[1]))
     return is_month_day(pairs[0], pairs[1]) or is_day(pairs[1], pairs[2])
 
 

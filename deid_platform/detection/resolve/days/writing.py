@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import regex
 
 from deid_platform.detection.api import Candidate, Evidence
-from deid_platform.detection.resolve.days.claims import CLAIMED, Verdict, is_claimed, is_duration, weight
+from deid_platform.detection.resolve.days.claims import ADDED_FROM, CLAIMED, Verdict, is_claimed, is_duration, weight
 from deid_platform.detection.rules.en.dates import is_day
 from deid_platform.labels import Label
 from deid_platform.text.fold import fold_term
@@ -19,6 +19,12 @@ from deid_platform.text.fold import fold_term
 _FULL = regex.compile(r"(?<!\d)(\d{1,2})[/.\-](\d{1,2})[/.\-]((?:19|20)?\d\d)(?!\d)")
 _YEAR_FIRST = regex.compile(r"(?<!\d)(?:19|20)\d\d[\-/]?(\d\d)[\-/]?(\d\d)(?!\d)")
 _PAIR = regex.compile(r"(?<![\w./\-])(\d{1,2})/(\d{1,2})(?![\w/.\-])")
+_OF_TIME = regex.compile(r"(?<!\p{L})(?:h|ore?|hora|at|um|[àa])\.?[ ]\Z", regex.IGNORECASE)
+_DIGITS = regex.compile(r"\d+")
+_TIMES = regex.compile(r"(?<![\d.])(?:[01]?\d|2[0-3])\.[345]\d(?![\d.%])")
+_AT_LINES = regex.compile(
+    r"(?m)^(?:0?[1-9]|[12]\d|3[01])\.(?:0[1-9]|1[0-2])[ \t]+(?:\p{L}|[012]?\d[h:]).*(?:\n.*){1,40}^(?:0?[1-9]|[12]\d|3[01])\.(?:0[1-9]|1[0-2])[ \t]"
+)
 _WEEKS = regex.compile(r"(?<![\d/])\d{1,2}/52\b")
 _DAYS = regex.compile(r"(?<![\d/])[2-57]/7\b")
 _WORD = regex.compile(r"\p{L}{3,}")
@@ -39,12 +45,15 @@ class Writing:
         day_first: Whether the day stands first; None if the note does not show it.
         months: Those of its days.
         years: Its years, in two digits.
+        signs: What it puts between day and month: a stroke, and a full stop or a hyphen if it writes whole dates with
+            it and no times of day.
         durations: Whether it writes "3/7" for three days and "2/52" for two weeks.
     """
 
     day_first: bool | None
     months: frozenset[int]
     years: frozenset[int]
+    signs: frozenset[str]
     durations: bool
 
     @classmethod
@@ -57,12 +66,18 @@ class Writing:
         months |= {int(m[1]) for m in _YEAR_FIRST.finditer(text) if is_day(int(m[1]), int(m[2]))}
         for candidate in founded:
             months |= set(_months_told(text[candidate.start : candidate.end], first))
+        signs = {"/", *(sign for sign in ".-" if first and _writes_with(text, sign))}
         durations = bool(_WEEKS.search(text)) or len(_DAYS.findall(text)) > 1
-        return cls(first, frozenset(months), frozenset(y for *_, y in full if y in _CENTURY), durations)
+        return cls(
+            first, frozenset(months), frozenset(y for *_, y in full if y in _CENTURY), frozenset(signs), durations
+        )
 
     def verdict(self, text: str, start: int, end: int) -> Verdict:
         """How surely two numbers are a month and a day, or a month and a year; below 0 if they are not."""
-        a, b = map(int, text[start:end].split("/"))
+        a, b = (int(number) for number in _DIGITS.findall(text, start, end))
+        sign = next(sign for sign in "/.-" if sign in text[start:end])
+        if sign not in self.signs:
+            return CLAIMED
         read = list(_months(a, b, self.day_first))
         if not read and not self._is_month_of_year(a, b):
             return CLAIMED
@@ -71,13 +86,24 @@ class Writing:
         if is_claimed(text, start, end, a, b):
             return CLAIMED
         near = not read or any((month - known) % 12 in (0, 1, 11) for month in read for known in self.months)
-        return weight(text, start, end, a, b) + (2 if near else not self.months)
+        surely = weight(text, start, end, a, b) + 2 * near
+        if sign == "/":
+            return surely if self.months else min(surely + 1, ADDED_FROM - 1)
+        if not near or (sign == "." and (text[end - 2] == "." or _OF_TIME.search(text, max(0, start - 8), start))):
+            return CLAIMED
+        return surely if sign == "." else min(surely, ADDED_FROM - 1)
 
     def _is_month_of_year(self, month: int, year: int) -> bool:
         """Whether a note that writes the day first means a month and a short year: "05/25"."""
         if not self.day_first or not self.years or not 1 <= month <= 12 or year <= 12:
             return False
         return min(self.years) - _BEFORE <= year <= max(self.years) + _AFTER
+
+
+def _writes_with(text: str, sign: str) -> bool:
+    """Whether a note writes whole dates with a sign, and no times of day."""
+    whole = any(sign in match[0] for match in _FULL.finditer(text)) or sign == "." and _AT_LINES.search(text)
+    return bool(whole) and not (sign == "." and len(_TIMES.findall(text)) > 1)
 
 
 def _day_first(full: Sequence[tuple[int, int]]) -> bool | None:
