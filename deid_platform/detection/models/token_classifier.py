@@ -131,7 +131,7 @@ class TokenClassifier:
         tokens, probabilities = read
         likely = (1.0 - probabilities[:, 0]).tolist()
         document.likelihoods.append(Likelihoods(tokens.starts.tolist(), tokens.ends.tolist(), likely))
-        return candidates(document.text, tokens, probabilities, self.thresholds, self._source)
+        return candidates(tokens, probabilities, self.thresholds, self._source)
 
 
 def _softmax(logits: NDArray[np.float32]) -> NDArray[np.float32]:
