@@ -33,14 +33,15 @@ _LABEL = regex.compile(r"(?<![\p{L}\d])([\p{L}/]{1,10}(?:\.\p{L}{1,3})*)\.?(?:[ 
 _SEX = regex.compile(r"[ ]+\d{1,3}[ ]?[MFVHmf]\Z")
 _FIGURES = 4
 _ROW = regex.compile(r"\d{1,2}[.)]?[ ]+(?=\d{1,2}[/\-.]\d{1,2}(?![\d.]))")
-_TIME = regex.compile(r"(?:(?<!,)[ ]+(?:at[ ])?(?:(?:[01]?\d|2[0-3])[:h][0-5]\d|(?:[01]\d|2[0-3])(?<!19|20)[0-5]\d)|[ ]+(?:[AaPp]\.?[Mm]\.?)|\s+\d{1,2}(?=[:h]\d))\Z")
+_TIME = regex.compile(r"(?:(?<!,)[ ]+(?:at[ ])?(?:(?:[01]?\d|2[0-3])[:h][0-5]\d|(?:[01]\d|2[0-3])(?<!19|20)[0-5]\d)|[ ]+(?:[AaPp]\.?[Mm]\.?))\Z")
+_HOUR = regex.compile(r"\s+\d{1,2}(?=[:h]\d)")
 _NEXT_LINE = regex.compile(r"(?<=\d.*\p{L}{3}.*)[ \t]*\n[ \t]*\d{1,2}\Z")
 _TITLED = regex.compile(r"[ ](?:Dr|Mr|Mrs|Ms|Prof|Dra|Dott|Mme)\b\.?[ ]+\p{Lu}.*\Z", regex.DOTALL)
 _APART = " \t\r\n,;:()[]\"“”"  # and the end of the text, which is in every string
 _OPENING = PARTICLES | {"della", "dello", "degli", "dei", "lo", "li", "si", "dal", "san", "santa", "ait", "ben", "mc", "mac"}
 _DOCTOR = regex.compile(r"(?:Dr|Pr|Prof)\.?[ ]\Z")
 _TORN = regex.compile(r"-[ ]?\s?\Z")
-_IN_LIST = regex.compile(r"\p{Lu}{2,3}(?=,)")  # initials, one after another
+_IN_LIST = regex.compile(r"\p{Lu}{2,3},")  # initials, one after another
 _ROOM = regex.compile(r"[ ]\d")
 _TELLING = 4  # letters of the shortest word that is nobody's initials
 _SIGN = regex.compile(r"[^\p{L}\p{M}\d]+")
@@ -139,7 +140,7 @@ def _names_nobody(surface: str) -> bool:
 
 def _opens_no_name(text: str, word: tuple[int, int], start: int, *, written: bool, french: bool) -> bool:
     surface = text[slice(*word)]
-    if text[word[1] : word[1] + 1] not in _APART or _IN_LIST.match(text, *word):
+    if text[word[1] : word[1] + 1] not in _APART or _IN_LIST.match(text, word[0]):
         return False
     if french and surface in ("M.", "M", "MM.", "MM"):
         return _DOCTOR.search(text, max(0, start - 6), start) is None
@@ -221,10 +222,12 @@ def _of_number(text: str, start: int, end: int) -> tuple[int, int]:
 def _of_date(text: str, start: int, end: int) -> tuple[int, int]:
     if (row := _ROW.match(text, start, end)) is not None:
         start = row.end()
-    while (behind := _TIME.search(text[: end + 2], start + 1, end)) is not None or (
-        behind := _NEXT_LINE.search(text, start + 1, end)
-    ) is not None:
-        end = behind.start()
+    hour = max(text.rfind(" ", start, end), text.rfind("\n", start, end))
+    if hour > start and (match := _HOUR.match(text, hour)) is not None and match.end() == end:
+        end = hour
+    for behind in (_TIME, _NEXT_LINE):
+        if (match := behind.search(text, start + 1, end)) is not None:
+            end = match.start()
     return start, end
 
 

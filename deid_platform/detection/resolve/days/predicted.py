@@ -96,8 +96,10 @@ def _told(
     numbers = [s for s in surfaces if any(map(str.isdigit, s))]
     whole = any(_is_day(s, verdicts.get(t)) for s, t in zip(surfaces, run, strict=True))
     beside = len(numbers) < len(run) and any(_NAME_OF_DAYS.fullmatch(s) for s in surfaces)
-    if whole or beside or _is_spaced(surfaces) or (len(run) == 1 and _is_bare_day(text, *run[0])):
+    if whole or beside or _is_spaced(surfaces):
         yield run[0][0], run[-1][1]
+    elif len(numbers) == 1:
+        yield from (token for token in run if text[token[0]].isdigit() and _is_bare_day(text, *token))
 
 
 def _is_spaced(surfaces: Sequence[str]) -> bool:
