@@ -24,21 +24,42 @@ from deid_platform.text.fold import fold_term
 from deid_platform.text.names import PARTICLES
 
 _NUMBERS = frozenset((
-    Label.PHONE, Label.FAX, Label.SSN, Label.MEDICALRECORD, Label.HEALTHPLAN, Label.ACCOUNT, Label.LICENSE, Label.DEVICE, Label.IDNUM,
+    Label.PHONE, Label.FAX, Label.SSN, Label.MEDICALRECORD, Label.HEALTHPLAN, Label.ACCOUNT, Label.LICENSE,
+    Label.DEVICE, Label.IDNUM,
 ))  # fmt: skip
 _KNOWING = (SourceKind.ROSTER, SourceKind.GAZETTEER, SourceKind.CROSS_NOTE)
 _GAP = regex.compile(r"[ ]{3,}|\t|[ ][|☐☑☒][ ]?|\|[ ]")
 _TOKEN = regex.compile(r"[\p{L}\p{M}\d][\p{L}\p{M}\d'’\-]*(?:\.\p{L}[\p{L}\p{M}]*)*\.?")
-_LABEL = regex.compile(r"(?<![\p{L}\d])([\p{L}/]{1,10}(?:\.\p{L}{1,3})*)\.?(?:[ ]?(?:n[°ºo.]{0,2}|no\.?|\#))?[ ]?[:.\-]?[ ]+(?=\S*\d)")
+_LABEL = regex.compile(
+    r"(?<![\p{L}\d])([\p{L}/]{1,10}(?:\.\p{L}{1,3})*)\.?(?:[ ]?(?:n[°ºo.]{0,2}|no\.?|\#))?[ ]?[:.\-]?[ ]+(?=\S*\d)"
+)
 _SEX = regex.compile(r"[ ]+\d{1,3}[ ]?[MFVHmf]\Z")
 _FIGURES = 4
 _ROW = regex.compile(r"\d{1,2}[.)]?[ ]+(?=\d{1,2}[/\-.]\d{1,2}(?![\d.]))")
-_TIME = regex.compile(r"(?:(?<!,)[ ]+(?:at[ ])?(?:(?:[01]?\d|2[0-3])[:h][0-5]\d|(?:[01]\d|2[0-3])(?<!19|20)[0-5]\d)|[ ]+(?:[AaPp]\.?[Mm]\.?))\Z")
+_TIME = regex.compile(
+    r"(?:(?<!,)[ ]+(?:at[ ])?(?:(?:[01]?\d|2[0-3])[:h][0-5]\d|(?:[01]\d|2[0-3])(?<!19|20)[0-5]\d)"
+    r"|[ ]+(?:[AaPp]\.?[Mm]\.?))\Z"
+)
 _HOUR = regex.compile(r"\s+\d{1,2}(?=[:h]\d)")
 _NEXT_LINE = regex.compile(r"(?<=\d.*\p{L}{3}.*)[ \t]*\n[ \t]*\d{1,2}\Z")
 _TITLED = regex.compile(r"[ ](?:Dr|Mr|Mrs|Ms|Prof|Dra|Dott|Mme)\b\.?[ ]+\p{Lu}.*\Z", regex.DOTALL)
-_APART = " \t\r\n,;:()[]\"“”"  # and the end of the text, which is in every string
-_OPENING = PARTICLES | {"della", "dello", "degli", "dei", "lo", "li", "si", "dal", "san", "santa", "ait", "ben", "mc", "mac"}
+_APART = ' \t\r\n,;:()[]"“”'  # and the end of the text, which is in every string
+_OPENING = PARTICLES | {
+    "della",
+    "dello",
+    "degli",
+    "dei",
+    "lo",
+    "li",
+    "si",
+    "dal",
+    "san",
+    "santa",
+    "ait",
+    "ben",
+    "mc",
+    "mac",
+}
 _DOCTOR = regex.compile(r"(?:Dr|Pr|Prof)\.?[ ]\Z")
 _TORN = regex.compile(r"-[ ]?\s?\Z")
 _IN_LIST = regex.compile(r"\p{Lu}{2,3},")  # initials, one after another
@@ -50,7 +71,11 @@ _SIGN = regex.compile(r"[^\p{L}\p{M}\d]+")
 def ends(document: Document, candidates: Sequence[Candidate]) -> list[Candidate]:
     """The candidates, each ending where its identifier does."""
     text, french = document.text, document.note.language == "fr"
-    named = (c for c in candidates if c.label not in NAMES_AND_PLACES or c.evidence > Evidence.CONTEXT or not _is_room(text, c))
+    named = (
+        c
+        for c in candidates
+        if c.label not in NAMES_AND_PLACES or c.evidence > Evidence.CONTEXT or not _is_room(text, c)
+    )
     return [part for candidate in named for part in _trimmed(text, candidate, french=french)]
 
 
@@ -214,7 +239,9 @@ def _of_number(text: str, start: int, end: int) -> tuple[int, int]:
     while label is not None and fold_term(label[1]) in word_list("seam_words.label"):
         start = label.end()
         label = _LABEL.match(text, start, end)
-    if (sex := _SEX.search(text, start, end)) is not None and sum(map(str.isdigit, text[start : sex.start()])) > _FIGURES:
+    if (sex := _SEX.search(text, start, end)) is not None and sum(
+        map(str.isdigit, text[start : sex.start()])
+    ) > _FIGURES:
         end = sex.start()
     return start, end
 
@@ -233,11 +260,21 @@ def _of_date(text: str, start: int, end: int) -> tuple[int, int]:
 
 @cache
 def _openers() -> frozenset[str]:
-    return frozenset(
-        word
-        for name in ("seam_words.title", "seam_words.role", "seam_words.label", "seam_words.function", "kin.sure", "kin.weak")
-        for word in word_list(name)
-    ) - PARTICLES
+    return (
+        frozenset(
+            word
+            for name in (
+                "seam_words.title",
+                "seam_words.role",
+                "seam_words.label",
+                "seam_words.function",
+                "kin.sure",
+                "kin.weak",
+            )
+            for word in word_list(name)
+        )
+        - PARTICLES
+    )
 
 
 @cache

@@ -19,7 +19,8 @@ _ORDINAL = regex.compile(r"(?:[12]?\d|3[01])(?:st|nd|rd|th|er|[ªº°])", regex.
 _SPAN = regex.compile(r"\d{1,2}-\d{1,2}")
 _DAY_CUE = regex.compile(r"(?i)\b(?:the|el|d[ií]a|il|giorno|le|du|au|del|al|dal|am|vom|on|since|until|till|by)[ ]\Z")
 _COUNTED = regex.compile(
-    r"(?i)[ ]?(?:%|mg|mcg|ml|g|kg|cm|mm|h|ore|hrs?|hours?|days?|d[ií]as|giorni|jours|tage|weeks?|wks?|mo|months?|meses|mesi|mois|years?|yrs?|a[nñ]os|anni|ans"
+    r"(?i)[ ]?(?:%|mg|mcg|ml|g|kg|cm|mm|h|ore|hrs?|hours?|days?|d[ií]as|giorni|jours|tage|weeks?|wks?|mo|months?"
+    r"|meses|mesi|mois|years?|yrs?|a[nñ]os|anni|ans"
     r"|x|times|tabs?|cp|u|ui|units?|min)(?!\p{L})|[ ]?[:/.]\d"
 )
 _WEEKDAY = (
@@ -30,20 +31,29 @@ _WEEKDAY = (
     r"|montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonnabend|sonntag|(?-i:Mo|Di|Mi|Do|Fr|Sa|So)"
 )
 _MONTH = (
-    r"jan(?:uary|v(?:ier)?|uar)?|ene(?:ro)?|gen(?:n(?:aio)?)?|j[äa]nner|feb(?:ruary|rero|b(?:raio)?|ruar)?|f[ée]v(?:r(?:ier)?)?|mar(?:ch|zo|s)?|m[äa]rz?"
-    r"|apr(?:il(?:e)?)?|abr(?:il)?|avr(?:il)?|may(?:o)?|mai|mag(?:gio)?|june?|juni(?:o)?|juin|giu(?:gno)?|july?|juli(?:o)?|juil(?:let)?|lug(?:lio)?"
-    r"|aug(?:ust)?|ago(?:sto)?|ao[uû]t|sept?(?:ember|embre|iembre)?|setiembre|set(?:t(?:embre)?)?|oct(?:ober|ubre|obre)?|ott(?:obre)?|o[ck]t(?:ober)?"
+    r"jan(?:uary|v(?:ier)?|uar)?|ene(?:ro)?|gen(?:n(?:aio)?)?|j[äa]nner|feb(?:ruary|rero|b(?:raio)?|ruar)?"
+    r"|f[ée]v(?:r(?:ier)?)?|mar(?:ch|zo|s)?|m[äa]rz?"
+    r"|apr(?:il(?:e)?)?|abr(?:il)?|avr(?:il)?|may(?:o)?|mai|mag(?:gio)?|june?|juni(?:o)?|juin|giu(?:gno)?|july?"
+    r"|juli(?:o)?|juil(?:let)?|lug(?:lio)?"
+    r"|aug(?:ust)?|ago(?:sto)?|ao[uû]t|sept?(?:ember|embre|iembre)?|setiembre|set(?:t(?:embre)?)?|oct(?:ober|ubre"
+    r"|obre)?|ott(?:obre)?|o[ck]t(?:ober)?"
     r"|nov(?:ember|embre|iembre)?|dec(?:ember)?|dic(?:iembre|embre)?|d[ée]c(?:embre)?|dez(?:ember)?"
 )
-_JOINING = r"of|the|and|to|in|de|del|da|dal|al|a|y|e|di|il|la|le|el|du|au|et|der|den|des|und|bis|vom|am|mid|early|late|end|noche|notte|nuit|night|hs|am|pm"
+_JOINING = (
+    r"of|the|and|to|in|de|del|da|dal|al|a|y|e|di|il|la|le|el|du|au|et|der|den|des|und|bis|vom|am|pm|hs|mid|early|late|end"
+    r"|noche|notte|nuit|night"
+)
 _NAME_OF_DAYS = regex.compile(
-    rf"(?:{_MONTH}|{_WEEKDAY}|spring|summer|fall|autumn|winter|primavera|verano|oto[nñ]o|invierno|estate|autunno|inverno|printemps|[ée]t[ée]|automne|hiver"
-    rf"|day|week|weekend|eve|sunday|st|san|santa|santo|saint|easter|christmas|xmas|lent|ramadan|eid|pasqua|pascua|natale|navidad|no[eë]l|p[âa]ques)",
+    rf"(?:{_MONTH}|{_WEEKDAY}|spring|summer|fall|autumn|winter|primavera|verano|oto[nñ]o|invierno|estate|autunno"
+    rf"|inverno|printemps|[ée]t[ée]|automne|hiver"
+    rf"|day|week|weekend|eve|sunday|st|san|santa|santo|saint|easter|christmas|xmas|lent|ramadan|eid|pasqua|pascua"
+    rf"|natale|navidad|no[eë]l|p[âa]ques)",
     regex.IGNORECASE,
 )
 _WORD_OF_DAYS = regex.compile(rf"{_NAME_OF_DAYS.pattern}|{_JOINING}", regex.IGNORECASE)
 _WITH_MONTH = regex.compile(
-    rf"\d{{1,4}}[ .\-/'’]?(?:{_MONTH})(?:[ .\-/'’]?\d{{2,4}})?|(?:{_MONTH})[.\-/'’]?\d{{1,4}}|(?:{_WEEKDAY})\d{{1,2}}|\d{{1,2}}[\-/](?:I{{1,3}}|IV|VI{{0,3}}|IX|XI{{0,2}})",
+    rf"\d{{1,4}}[ .\-/'’]?(?:{_MONTH})(?:[ .\-/'’]?\d{{2,4}})?|(?:{_MONTH})[.\-/'’]?\d{{1,4}}"
+    rf"|(?:{_WEEKDAY})\d{{1,2}}|\d{{1,2}}[\-/](?:I{{1,3}}|IV|VI{{0,3}}|IX|XI{{0,2}})",
     regex.IGNORECASE,
 )
 _MISREAD = str.maketrans("OolIZSB", "0011258")

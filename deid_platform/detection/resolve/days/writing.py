@@ -23,14 +23,15 @@ _OF_TIME = regex.compile(r"(?<!\p{L})(?:h|ore?|hora|at|um|[àa])\.?[ ]\Z", regex
 _DIGITS = regex.compile(r"\d+")
 _TIMES = regex.compile(r"(?<![\d.])(?:[01]?\d|2[0-3])\.[345]\d(?![\d.%])")
 _AT_LINES = regex.compile(
-    r"(?m)^(?:0?[1-9]|[12]\d|3[01])\.(?:0[1-9]|1[0-2])[ \t]+(?:\p{L}|[012]?\d[h:]).*(?:\n.*){1,40}^(?:0?[1-9]|[12]\d|3[01])\.(?:0[1-9]|1[0-2])[ \t]"
+    r"(?m)^(?:0?[1-9]|[12]\d|3[01])\.(?:0[1-9]|1[0-2])[ \t]+(?:\p{L}|[012]?\d[h:]).*(?:\n.*){1,40}^(?:0?[1-9]"
+    r"|[12]\d|3[01])\.(?:0[1-9]|1[0-2])[ \t]"
 )
 _WEEKS = regex.compile(r"(?<![\d/])\d{1,2}/52\b")
 _DAYS = regex.compile(r"(?<![\d/])[2-57]/7\b")
 _WORD = regex.compile(r"\p{L}{3,}")
 _MONTHS = (
-    "jan ene gen", "feb fev", "mar maerz", "apr abr avr", "may mag mai", "jun giu juin", "jul lug juil", "aug ago aou", "sep set",
-    "oct ott okt", "nov", "dec dic dez",
+    "jan ene gen", "feb fev", "mar maerz", "apr abr avr", "may mag mai", "jun giu juin", "jul lug juil", "aug ago aou",
+    "sep set", "oct ott okt", "nov", "dec dic dez",
 )  # fmt: skip
 _NUMBER = {start: number for number, starts in enumerate(_MONTHS, 1) for start in starts.split()}
 _CENTURY = range(10, 40)  # short years that notes of today have
@@ -102,7 +103,7 @@ class Writing:
 
 def _writes_with(text: str, sign: str) -> bool:
     """Whether a note writes whole dates with a sign, and no times of day."""
-    whole = any(sign in match[0] for match in _FULL.finditer(text)) or sign == "." and _AT_LINES.search(text)
+    whole = any(sign in match[0] for match in _FULL.finditer(text)) or (sign == "." and _AT_LINES.search(text))
     return bool(whole) and not (sign == "." and len(_TIMES.findall(text)) > 1)
 
 

@@ -12,8 +12,10 @@ from deid_platform.detection.rules.engine.validator import Interval, validator
 _WORD = regex.compile(r"(\p{L}+)[ \t]{0,6}(?:[.:#=|][ \t]{0,6})?(?:(?i:no|nr|num|number|n[º°])\b[.:]?[ \t]?)?#?$")
 # A time, a measure, a count, a share, a grade or an ordinal begins so.
 _GOES_ON = regex.compile(
-    r"[ ]?(?::\d|[%\"&°+x×]|['’](?!s)|/[ ]?[\d\p{Ll}]|[.,]\d|[-–]\d|(?i:am|pm|[ap]|h|hrs?|hours?|horas?|ore|heures?|std|mins?|minut\p{L}*|days?|d[ií]as?|giorni|jours?|tage?|weeks?"
-    r"|months?|years?|times|veces|volte|fois|mal|ft|feet|m|cm|mm|mg|ml|l|degrees?|grados|gradi|of|beds|pts|patients|pacientes|to|or|o|and[ ]a)\b)",
+    r"[ ]?(?::\d|[%\"&°+x×]|['’](?!s)|/[ ]?[\d\p{Ll}]|[.,]\d|[-–]\d|(?i:am|pm|[ap]|h|hrs?|hours?|horas?|ore"
+    r"|heures?|std|mins?|minut\p{L}*|days?|d[ií]as?|giorni|jours?|tage?|weeks?"
+    r"|months?|years?|times|veces|volte|fois|mal|ft|feet|m|cm|mm|mg|ml|l|degrees?|grados|gradi|of|beds|pts"
+    r"|patients|pacientes|to|or|o|and[ ]a)\b)",
 )
 _LEVEL = regex.compile(r"(?i)(?:head of|hob|sit\p{L}*|out of|in|to|for|than|per|off) (?:the )?$")
 _TIME = regex.compile(r"(?:[01]\d|2[0-3])[0-5]\d")
@@ -67,8 +69,7 @@ def _is_something_else(text: str, start: int, end: int, word: str, ahead: str) -
         return (
             bool(_TUBE.search(near))
             or text[start - 3 : start].isupper()
-            or len(value) < 2
-            and word == "ch"
+            or (len(value) < 2 and word == "ch")
             or value[0] == "0"
         )
     if word in _STATION:
@@ -79,7 +80,7 @@ def _is_something_else(text: str, start: int, end: int, word: str, ahead: str) -
 
 
 def _is_letter(text: str, end: int, value: str) -> bool:
-    return value in _LETTER_ALONE and text[end : end + 1] not in ("’", "'") or bool(_ENDS.match(text, end))
+    return (value in _LETTER_ALONE and text[end : end + 1] not in ("’", "'")) or bool(_ENDS.match(text, end))
 
 
 @validator
@@ -98,7 +99,7 @@ def unit_bed(text: str, start: int, end: int) -> Interval | None:
 def bed_row(text: str, start: int, end: int) -> Interval | None:
     """What begins at least two lines of a list in the same shape."""
     shape = _shape(text[start:end])
-    return (start, end) if sum(_shape(m[1]) == shape for m in _IN_ROW.finditer(text)) >= 2 else None  # noqa: PLR2004
+    return (start, end) if sum(_shape(m[1]) == shape for m in _IN_ROW.finditer(text)) >= 2 else None
 
 
 def _shape(code: str) -> str:

@@ -10,7 +10,18 @@ from deid_platform.lexicon.classes import is_ordinary
 from deid_platform.lexicon.lists import word_list
 from deid_platform.text.fold import fold_term
 
-_LISTS = ("given_names", "surnames", "ordinary_words", "italian_words", "clinical_words", "common_words", "drugs", "seam_words.role", "seam_words.function", "abbreviations")
+_LISTS = (
+    "given_names",
+    "surnames",
+    "ordinary_words",
+    "italian_words",
+    "clinical_words",
+    "common_words",
+    "drugs",
+    "seam_words.role",
+    "seam_words.function",
+    "abbreviations",
+)
 _CLINICAL_LETTERS = ("abbreviations", "short_abbreviations", "initials_stopwords")
 
 
@@ -27,7 +38,29 @@ def name_of_user(text: str, start: int, end: int) -> Interval | None:
 
 def _looks_like_a_word(folded: str) -> bool:
     """Whether a word ends as words of the five languages do that labels stand before."""
-    return folded.endswith(("ly", "ed", "ing", "tion", "mente", "ment", "cion", "zione", "ada", "ado", "ato", "ata", "ente", "able", "isch", "lich", "ale", "ile", "al"))
+    return folded.endswith(
+        (
+            "ly",
+            "ed",
+            "ing",
+            "tion",
+            "mente",
+            "ment",
+            "cion",
+            "zione",
+            "ada",
+            "ado",
+            "ato",
+            "ata",
+            "ente",
+            "able",
+            "isch",
+            "lich",
+            "ale",
+            "ile",
+            "al",
+        )
+    )
 
 
 @validator
