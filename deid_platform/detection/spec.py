@@ -23,7 +23,9 @@ from deid_platform.detection.pipeline import NoteDetector, Pipeline, Stage, dete
 from deid_platform.detection.registry import JUDGES, SHIPPED, Model, model_named, stage_names
 from deid_platform.detection.resolve.asked import beside_others
 from deid_platform.detection.resolve.cross_note import CrossNoteMentions, Mentioned
+from deid_platform.detection.resolve.days import days
 from deid_platform.detection.resolve.doubt import Doubt
+from deid_platform.detection.resolve.ends import ends
 from deid_platform.detection.resolve.judgement import Judgement
 from deid_platform.detection.resolve.propagate import propagated
 from deid_platform.detection.resolve.recovery import AllowList, Recovery, read_allow_list
@@ -295,6 +297,8 @@ class _Builder:
             "staff_initials": lambda: resolving(self._staff_initials),
             "gazetteer": lambda: detecting(Gazetteer(self._topics)),
             "roster": lambda: detecting(Roster(self._topics)),
+            "days": lambda: resolving(days),
+            "ends": lambda: resolving(ends),
             "doubt": lambda: resolving(Doubt(self._spec.combination.doubt_below)),
             "recovery": lambda: resolving(self._recovery),
             "judge": lambda: self._judgement,
@@ -359,7 +363,8 @@ class _Builder:
 
 
 def _propagate(document: Document, candidates: list[Candidate]) -> list[Candidate]:
-    return [*candidates, *propagated(document.text, candidates)]
+    named = ends(document, candidates)  # what is repeated must be the name alone
+    return [*named, *propagated(document.text, named)]
 
 
 def _parts(topics: Topics) -> Iterator[str]:

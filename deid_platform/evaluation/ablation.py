@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from deid_platform.detection.rules import RULE_STEPS
 
-_RULES = {*RULE_STEPS, "propagation", "staff_initials"}
+_RULES = {*RULE_STEPS, "propagation", "staff_initials", "days", "ends"}
 _TOPICS = {"gazetteer", "roster"}
 _ROWS: Sequence[tuple[str, set[str]]] = (
     ("model", {"models"}),

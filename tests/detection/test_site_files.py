@@ -75,9 +75,9 @@ def listed(*entries: str) -> str:
 
 
 def test_the_example_of_the_page_finds_what_the_shipped_patterns_do_not(files: DetectorSpec) -> None:
-    text = f"{FOB} Moved to 4 North overnight. The diet was advanced and well taken. As in 3 North American trials."
+    text = f"{FOB} Moved to 4 Cedar overnight. The diet was advanced and well taken. As in 3 Maple syrup trials."
     assert found(replace(files, recognizers=None), text) == []
-    assert found(files, text) == ["KX-204", "4 North"]
+    assert found(files, text) == ["KX-204", "4 Cedar"]
     sources = [span.source for span in files.build().detect([Note("n", text)])[0]]
     assert sources == ["rules:site-key-fob", "rules:site-inpatient-unit"]
 

@@ -1,16 +1,14 @@
 """From probabilities to candidates.
 
-Belongs here: words, thresholds and where an identifier begins and ends. Does not belong here: how probabilities come
-about (`token_classifier.py`).
+Belongs here: words, thresholds and which words are one candidate. Does not belong here: how probabilities come about
+(`token_classifier.py`), or where an identifier ends (`resolve/ends.py`).
 
 A word is an identifier if the probability that it is any reaches the threshold of its likeliest label. Neighbours of
-one label are one candidate, and so is a single sign between two of them ("3/14", "Smith-Jones"). What the labels of
-gold leave out is left out here too: titles, signs at either end, a year without a month.
+one label are one candidate, and so is a single sign between two of them ("3/14", "Smith-Jones").
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -21,14 +19,6 @@ from deid_platform.detection.api import Candidate, Evidence, Source
 from deid_platform.detection.models.tokens import GAPS, SHAPES, Tokens
 from deid_platform.labels import PERSONS, Label
 
-# None of which is a name too.
-_TITLES = frozenset(
-    {
-        *("mr", "mrs", "ms", "miss", "mx", "dr", "drs", "prof", "professor", "sir", "sra", "srta", "dra", "doña"),
-        *("mme", "mlle", "sig", "sigra", "signora", "dott", "dottoressa", "dottssa", "ssa", "herr", "frau"),
-    }
-)
-_YEAR = re.compile(r"(?:19|20)\d\d")
 _JOINED = GAPS.index("none")
 _LINE = GAPS.index("line")
 _SIGN = SHAPES.index("other")
@@ -67,13 +57,12 @@ def by_word(probabilities: NDArray[np.float32], words: NDArray[np.int64]) -> NDA
 
 
 def candidates(
-    text: str, tokens: Tokens, probabilities: NDArray[np.float32], thresholds: Thresholds, source: Source
+    tokens: Tokens, probabilities: NDArray[np.float32], thresholds: Thresholds, source: Source
 ) -> list[Candidate]:
     """The candidates of a text.
 
     Args:
-        text: The text.
-        tokens: The same as the model reads it.
+        tokens: The text as the model reads it.
         probabilities: Of each word (words, classes); the first class is no identifier.
         thresholds: From where on a word is an identifier.
         source: What the candidates come from.
@@ -88,28 +77,10 @@ def candidates(
     for first, last in _runs(np.where(of_person, len(thresholds.labels), label), tokens.gaps):
         # One name has one label: the likeliest over all of its words.
         kind = label[first] if not of_person[first] else int(probabilities[first : last + 1, 1:].sum(axis=0).argmax())
-        start, end = _trimmed(text, tokens, first, last, thresholds.labels[kind])
-        if start < end:
-            sure = float(min(1.0, any_of[first : last + 1].max()))
-            found.append(Candidate(start, end, thresholds.labels[kind], source, Evidence.PREDICTED, sure))
+        start, end = int(tokens.starts[first]), int(tokens.ends[last])
+        sure = float(min(1.0, any_of[first : last + 1].max()))
+        found.append(Candidate(start, end, thresholds.labels[kind], source, Evidence.PREDICTED, sure))
     return found
-
-
-def _trimmed(text: str, tokens: Tokens, first: int, last: int, label: Label) -> tuple[int, int]:
-    """Where a run of words begins and ends without titles and signs at its ends; the same place twice for nothing."""
-    words = [text[start:end] for start, end in zip(tokens.starts[first:], tokens.ends[first : last + 1], strict=False)]
-    low, high = 0, len(words)
-    while low < high and (_is_sign(words[low]) or (label in PERSONS and words[low].lower() in _TITLES)):
-        low += 1
-    while low < high and _is_sign(words[high - 1]):
-        high -= 1
-    if low == high or (label is Label.DATE and high - low == 1 and _YEAR.fullmatch(words[low])):
-        return 0, 0
-    return int(tokens.starts[first + low]), int(tokens.ends[first + high - 1])
-
-
-def _is_sign(word: str) -> bool:
-    return not any(map(str.isalnum, word))
 
 
 def _bridge(label: NDArray[np.int64], tokens: Tokens) -> None:

@@ -140,7 +140,7 @@ class TokenClassifier:
         likely = (1.0 - probabilities[:, 0]).tolist()
         document.likelihoods.append(Likelihoods(tokens.starts.tolist(), tokens.ends.tolist(), likely))
         thresholds = self.thresholds_for(document.note.language)
-        return candidates(document.text, tokens, probabilities, thresholds, self._source)
+        return candidates(tokens, probabilities, thresholds, self._source)
 
 
 def _softmax(logits: NDArray[np.float32]) -> NDArray[np.float32]:

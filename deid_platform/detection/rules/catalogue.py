@@ -1,8 +1,8 @@
 """The shipped tables of recognizers.
 
 Belongs here: which tables there are, and how an entry becomes a recognizer. Does not belong here: running one
-(`engine/recognizer.py`), entries (`en/*.yaml`, `it/*.yaml`, `es/*.yaml`, `spelled/*.yaml`) and their validators, which
-stand beside them.
+(`engine/recognizer.py`), entries (`en/*.yaml`, `it/*.yaml`, `es/*.yaml`, `spelled/*.yaml`, `shared/*.yaml`) and their
+validators, which stand beside them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 import regex
 import yaml
 
-from deid_platform.detection.rules import en, es, it, spelled
+from deid_platform.detection.rules import en, es, it, shared, spelled
 from deid_platform.detection.rules.engine.anchors import DEFAULT_REACH, Anchors
 from deid_platform.detection.rules.engine.compiled import keep
 from deid_platform.detection.rules.engine.recognizer import Recognizer
@@ -28,10 +28,10 @@ TABLES = (
     "en/dates", "en/holidays", "en/ages", "en/contacts", "en/identifiers", "en/addresses", "en/people", "en/messages",
     "en/organizations", "en/employers", "en/professions", "en/landmarks", "en/prose_places", "en/record_context",
     "it/people", "it/addresses", "it/organizations", "it/identifiers", "it/dates", "it/terse_notes", "it/initials",
-    "es/addresses", "spelled/numbers",
+    "es/addresses", "spelled/numbers", "shared/days", "shared/rooms", "shared/signers",
 )  # fmt: skip
 """In the order in which they are read: a table may use the fragments of those before it."""
-_LANGUAGES = (en, it, es, spelled)
+_LANGUAGES = (en, it, es, spelled, shared)
 """The packages whose modules hold the validators."""
 
 

@@ -21,7 +21,7 @@ _FRACTIONS = {2, 3, 4, 8, 16, 32, 64}
 _AFTER_ORDINAL = regex.compile(
     r"""
     (?:[ \t]*(?:,|-|–|\band\b|\bor\b|\bto\b|\bthrough\b|\buntil\b|&)?[ \t]*(?:\bthe[ ])?\d{1,2}(?:st|nd|rd|th)\b){0,4}
-    (?: [ \t]*(?:[.;:)\]?!\r\n]|$|,(?![ ]\d))
+    (?: [ \t]*(?:[.;:()\]?!\r\n]|$|,(?![ ]\d))
     | [ \t]+(?: of[ ](?:the|this|last|next)[ ](?:month|year)
       | of[ ](?:jan|feb|mar|apr|may|jun|jul|aug|sept?|oct|nov|dec)\p{L}*
       | at | and[ ](?!\d) | with | for | when | while | he | she
