@@ -38,7 +38,8 @@ from deid_platform.evaluation.scores import NoteCounts, count_note
 from deid_platform.notes import Note, Span
 from deid_platform.surrogates.dice import Dice
 from deid_platform.training.calibration import calibrated
-from deid_platform.training.mixture import Labelled, Mixture, labelled
+from deid_platform.training.labelled import Labelled
+from deid_platform.training.mixture import Mixture, labelled
 from deid_platform.training.presets import PRESETS, Preset
 
 RESAMPLES = 1000

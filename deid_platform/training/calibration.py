@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from deid_platform.detection.models.token_classifier import TokenClassifier
 from deid_platform.labels import DIRECT_IDENTIFIERS, Label
 from deid_platform.training.examples import labels_of
-from deid_platform.training.mixture import Labelled
+from deid_platform.training.labelled import Labelled
 
 WORTH, WORTH_DIRECT = 0.15, 0.05
 """The least share of words of identifiers among words that are just likely enough: nineteen words are hidden in vain

@@ -15,7 +15,7 @@ from deid_platform.detection.models.tokens import Reader, Tokens
 from deid_platform.detection.models.windows import LENGTH, windows
 from deid_platform.labels import Label
 from deid_platform.notes import Span
-from deid_platform.training.mixture import Labelled
+from deid_platform.training.labelled import Labelled
 
 LABELS: tuple[str, ...] = ("O", *(label.value for label in Label))
 """The classes of a model, in their order; the first is no identifier."""

@@ -15,7 +15,8 @@ from dataclasses import dataclass, replace
 
 from deid_platform.settings import Settings
 from deid_platform.surrogates.dice import Dice
-from deid_platform.training.mixture import Labelled, Mixture, labelled
+from deid_platform.training.labelled import Labelled
+from deid_platform.training.mixture import Mixture, labelled
 
 LEAVE_ONE_OUT = "leave_one_locale_out"
 CROSS_FORMAT = "cross_format"

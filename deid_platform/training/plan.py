@@ -15,7 +15,8 @@ from deid_platform.corpora.gold import SCHEME, read_gold
 from deid_platform.errors import Code, DeidError
 from deid_platform.keys import plain_digest
 from deid_platform.settings import Settings
-from deid_platform.training.mixture import Labelled, Mixture, labelled
+from deid_platform.training.labelled import Labelled
+from deid_platform.training.mixture import Mixture, labelled
 from deid_platform.training.presets import PRESETS
 
 if TYPE_CHECKING:

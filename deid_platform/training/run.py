@@ -22,7 +22,7 @@ from deid_platform.training.calibration import calibrated
 from deid_platform.training.examples import examples, labels_of
 from deid_platform.training.export import write_card
 from deid_platform.training.fine_tuning import Progress, fine_tune
-from deid_platform.training.mixture import Labelled
+from deid_platform.training.labelled import Labelled
 from deid_platform.training.presets import Preset
 from deid_platform.training.starting import Start
 

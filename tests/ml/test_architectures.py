@@ -31,7 +31,7 @@ from deid_platform.detection.models.token_classifier import TokenClassifier
 from deid_platform.errors import Code, DeidError
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Span
-from deid_platform.training.mixture import Labelled
+from deid_platform.training.labelled import Labelled
 from deid_platform.training.presets import PRESETS
 from deid_platform.training.run import train
 from deid_platform.training.starting import of_transformers

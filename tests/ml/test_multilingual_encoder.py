@@ -18,7 +18,7 @@ from deid_platform.detection.models.tokens import Reader
 from deid_platform.evaluation.scores import NoteCounts
 from deid_platform.labels import Label
 from deid_platform.notes import Span
-from deid_platform.training.mixture import Labelled
+from deid_platform.training.labelled import Labelled
 from deid_platform.training.presets import Preset
 from deid_platform.training.run import train
 from deid_platform.training.starting import encoder, from_encoder

@@ -12,7 +12,7 @@ from deid_platform.labels import Label
 from deid_platform.notes import Span
 from deid_platform.training.calibration import HIGHEST, LOWEST, calibrated, isotonic
 from deid_platform.training.examples import LABELS
-from deid_platform.training.mixture import Labelled
+from deid_platform.training.labelled import Labelled
 
 TEXT = "Oko " * 200
 

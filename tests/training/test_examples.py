@@ -7,7 +7,7 @@ import numpy as np
 from deid_platform.labels import Label
 from deid_platform.notes import Span
 from deid_platform.training.examples import LABELS, examples, labels_of
-from deid_platform.training.mixture import Labelled
+from deid_platform.training.labelled import Labelled
 
 TEXT = "saw Okonkwo 3/3 saw"
 SPANS = (Span(4, 11, Label.PATIENT), Span(12, 15, Label.DATE))

@@ -8,7 +8,8 @@ import pytest
 
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Span
-from deid_platform.training.mixture import Labelled, Mixture, _varied, labelled, screened
+from deid_platform.training.labelled import Labelled
+from deid_platform.training.mixture import Mixture, _varied, labelled, screened
 
 LINE = "The abdomen was soft and the patient went home on the same day in good condition, walking well. "
 

@@ -103,4 +103,5 @@ def bed_row(text: str, start: int, end: int) -> Interval | None:
 
 
 def _shape(code: str) -> str:
-    return regex.sub(r"\p{Lu}", "A", regex.sub(r"\d", "0", code)).removesuffix("A")
+    shape: str = regex.sub(r"\p{Lu}", "A", regex.sub(r"\d", "0", code))
+    return shape.removesuffix("A")
