@@ -4,8 +4,9 @@
 
 A second reader, the author of another place, read each note with its marks and changed what was wrong. The authors'
 marks are those of a git revision from before that, the readers' those of the working tree. Kappa is Cohen's over the
-words of the notes, whatever the label; F1 is of spans with the same offsets and label. A reader who sees the marks agrees
-more readily than one who does not: these figures bound the mistakes that reading finds, not those that both overlook.
+words of the notes, whatever the label; F1 is of spans with the same offsets and label. A reader who sees the marks
+agrees more readily than one who does not: these figures count the mistakes that reading found, not those that both
+overlooked.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ def at_revision(one: Author, note_id: str, revision: str) -> MarkedNote:
     """A note as its author marked it."""
     name = note_id.removeprefix(f"{one.name}/")
     path = f"{revision}:./{one.name}/{name}{ENDING}"
-    shown = subprocess.run(["git", "show", path], cwd=one.folder.parent, capture_output=True, check=True)  # noqa: S603, S607
+    shown = subprocess.run(["git", "show", path], cwd=one.folder.parent, capture_output=True, check=True)
     return marked_note(shown.stdout.decode(), name, scheme_of(SCHEME))
 
 
