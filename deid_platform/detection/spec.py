@@ -27,6 +27,7 @@ from deid_platform.detection.resolve.days import days
 from deid_platform.detection.resolve.doubt import Doubt
 from deid_platform.detection.resolve.ends import ends
 from deid_platform.detection.resolve.judgement import Judgement
+from deid_platform.detection.resolve.local_words import LocalWords, shared_words
 from deid_platform.detection.resolve.propagate import propagated
 from deid_platform.detection.resolve.recovery import AllowList, Recovery, read_allow_list
 from deid_platform.detection.resolve.relatives import relabel_relatives
@@ -69,6 +70,7 @@ class DetectorSpec:
         chat: A chat model that reads after all of them and may only add; None for none.
         chat_judge: The chat model that `combination.judge` names, `chat:PROMPT`.
         indirect: The chat model that tags indirect identifiers in a refresh, beside the detector; None for none.
+        local_words: The institution's vocabulary, as its own notes show it (`resolve/word_counts.py`).
     """
 
     name: str
@@ -85,6 +87,7 @@ class DetectorSpec:
     chat: ChatSpec | None = None
     chat_judge: ChatJudgeSpec | None = None
     indirect: IndirectSpec | None = None
+    local_words: frozenset[str] = frozenset()
 
     def build(self) -> NoteDetector:
         """The detector; raises what `pipeline` does."""
@@ -300,6 +303,7 @@ class _Builder:
             "days": lambda: resolving(days),
             "ends": lambda: resolving(ends),
             "doubt": lambda: resolving(Doubt(self._spec.combination.doubt_below)),
+            "local_words": lambda: resolving(self._local_words),
             "recovery": lambda: resolving(self._recovery),
             "judge": lambda: self._judgement,
             "relatives": lambda: resolving(relabel_relatives),
@@ -336,6 +340,10 @@ class _Builder:
             own=self._spec.site_recognizers().recognizers,
             without=[step for step in RULE_STEPS if step not in self._stages],
         )
+
+    @cached_property
+    def _local_words(self) -> LocalWords:
+        return LocalWords(shared_words(), self._spec.local_words)
 
     @cached_property
     def _recovery(self) -> Recovery:
