@@ -18,6 +18,7 @@ from deid_platform.corpora.feeds import topics_reading
 from deid_platform.corpora.refusals import lines_of
 from deid_platform.detection import detector_names, stage_names
 from deid_platform.detection.models.device import card_memory, card_name
+from deid_platform.detection.resolve.local_words import shared_words
 from deid_platform.errors import Code, DeidError
 from deid_platform.llm.vllm_engine import EngineSettings
 from deid_platform.llm.weights import GIB, WeightsFolder, fit, largest
@@ -26,6 +27,7 @@ from deid_platform.redaction.policy import policy_names
 from deid_platform.refresh.archive import under_way
 from deid_platform.refresh.check import check_delivery
 from deid_platform.refresh.languages import vouched_for
+from deid_platform.refresh.local_words import newest_words
 from deid_platform.refresh.opt_outs import misspelt_opt_outs
 from deid_platform.refresh.restored import differences
 from deid_platform.refresh.rotation import told_by_former
@@ -95,6 +97,7 @@ def _site(site: Site) -> Iterator[Diagnosis]:
     yield from _date_order(site)
     if secret.good:
         yield _look("languages", lambda: _languages(site))
+        yield _look("local words", lambda: _local_words(site))
     if secret.good and site.settings.store is not None:
         store = _look("note store", lambda: _note_store(site))
         yield store
@@ -208,6 +211,12 @@ def _languages(site: Site) -> str:
     if others:
         said.append(f"not measured, so that the gate holds deliveries with them back: {', '.join(others)}")
     return "; ".join((*said, f"notes in any other are quarantined as {Code.LANGUAGE_UNMEASURED.slug}"))
+
+
+def _local_words(site: Site) -> str:
+    """How many words that notes share are in force: shipped ones, and those of each feed's newest delivery."""
+    own = (f"{name} {len(newest_words(site.store, name, site.local_words)):,}" for name in sorted(site.settings.feeds))
+    return "; ".join((f"{len(shared_words()):,} shipped", *own))
 
 
 def _share(value: float | None) -> str:

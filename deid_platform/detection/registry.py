@@ -79,7 +79,20 @@ find what has a form or is known."""
 _RULES = (*RULE_STEPS, "propagation", "staff_initials")
 _LAST = ("relatives", "cross_note_mentions")
 DETECTORS: Mapping[str, tuple[str, ...]] = {
-    DEFAULT: (*_RULES, "gazetteer", "roster", "models", "chat", "days", "ends", "doubt", "local_words", "recovery", "judge", *_LAST),
+    DEFAULT: (
+        *_RULES,
+        "gazetteer",
+        "roster",
+        "models",
+        "chat",
+        "days",
+        "ends",
+        "doubt",
+        "local_words",
+        "recovery",
+        "judge",
+        *_LAST,
+    ),
     "rules": (*_RULES, "gazetteer", "roster", "days", "ends", "recovery", *_LAST),
     "patterns": (*_RULES, *_LAST),
     "gazetteer": ("gazetteer", *_LAST),

@@ -143,8 +143,9 @@ class DetectorSpec:
         return plain_digest(plain_digest(self.name, *chosen), *code, *sorted(set(self.own_terms())))
 
     def dictionary_digest(self, keyring: Keyring) -> str:
-        """Digest of the topics with their former rows, keyed, since topics could be guessed."""
-        return keyring.digest_of(chain(("dictionary",), _parts(self.topics or Topics())))
+        """Digest of the topics with their former rows, and of the institution's words; keyed: they could be guessed."""
+        words = ("local words", *sorted(self.local_words)) if self.local_words else ()
+        return keyring.digest_of(chain(("dictionary",), _parts(self.topics or Topics()), words))
 
     @property
     def inputs(self) -> Literal["topics", "text"]:
@@ -343,7 +344,7 @@ class _Builder:
 
     @cached_property
     def _local_words(self) -> LocalWords:
-        return LocalWords(shared_words(), self._spec.local_words)
+        return LocalWords(shared_words(), self._spec.local_words, self._topics)
 
     @cached_property
     def _recovery(self) -> Recovery:

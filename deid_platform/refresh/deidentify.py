@@ -117,6 +117,7 @@ def deidentify(
             "release": recipe.release,
             "inputs": "topics" if recipe.spec.inputs == "topics" and known_enough else "text",
             "policy": recipe.policy.name,
+            "local_words": len(recipe.spec.local_words),
             "counts": dict(counts),
             "labels": dict(labels),
             # In the notes that are released, whatever the policy does with them; None: nobody looked.

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 
 from deid_platform.corpora import Reader
@@ -23,6 +23,7 @@ from deid_platform.refresh import tables
 from deid_platform.refresh.derived import topics_digest
 from deid_platform.refresh.intake import reading_digest
 from deid_platform.refresh.known_files import known_files_digests
+from deid_platform.refresh.local_words import with_words, words_digest, words_for
 from deid_platform.refresh.recipe import Recipe
 from deid_platform.refresh.repeated_dates import repeated_dates, repeated_digest
 from deid_platform.refresh.rulings import Decided, decided, in_force
@@ -228,10 +229,19 @@ def _of_todays_languages(feed: _Feed, redacted: Manifest) -> bool:
 
 
 def _of_todays_topics(feed: _Feed, delivery: Delivery, redacted: Manifest, upserts: Upserts | None) -> bool:
-    """Whether rows were made with the topics of today."""
+    """Whether rows were made with the topics, and the feed's words, of today."""
+    site = feed.site
+    words = words_digest(site.store, delivery, site.local_words)
+    if words is None:
+        return False
 
     def folded() -> str:
-        return feed.site.spec(topics_as_of(feed.site.store, delivery)).dictionary_digest(feed.site.keyring)
+        known = words_for(site.store, delivery, site.local_words, site.keyring).words
+        spec = replace(site.spec(topics_as_of(site.store, delivery)), local_words=known)
+        return spec.dictionary_digest(site.keyring)
 
-    today = folded() if upserts is None else topics_digest(feed.site.store, delivery.key, upserts.digest, folded)
+    if upserts is None:
+        today = folded()
+    else:
+        today = topics_digest(site.store, delivery.key, with_words(upserts.digest, words, site.keyring), folded)
     return today == redacted.meta.get("dictionary_digest")

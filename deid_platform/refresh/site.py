@@ -29,6 +29,7 @@ from deid_platform.notes import Delivery, Topics
 from deid_platform.ray_engine import RayEngine
 from deid_platform.redaction.policy import Policy, load_policy
 from deid_platform.refresh.languages import Measured, accepted, gold_files, measured
+from deid_platform.refresh.local_words import Thresholds, with_words, words_for
 from deid_platform.refresh.recipe import Recipe, release_name
 from deid_platform.refresh.reported import reported_in_notes, reported_strings
 from deid_platform.refresh.shifts import links_known
@@ -254,16 +255,22 @@ class Site:
         # Before they are folded: topics that are taken in meanwhile go by another name.
         upserts = upserts_until(self.store, delivery, self.keyring)
         as_of = upserts_as_of(self.store, upserts, delivery, self.keyring)
-        spec = self.spec(topics_as_of(self.store, delivery))
+        words = words_for(self.store, delivery, self.local_words, self.keyring)
+        spec = replace(self.spec(topics_as_of(self.store, delivery)), local_words=words.words)
         return replace(
             self.recipe_without_topics(delivery.feed),
             spec=spec,
             languages=self.accepted_languages(spec.inputs),
             gold_files=self.gold_files(delivery.feed),
             rosters_incomplete=as_of is not None and as_of.rosters_incomplete,
-            upserts=None if as_of is None else as_of.digest,
+            upserts=None if as_of is None else with_words(as_of.digest, words.digest, self.keyring),
             reported_in=reported_in_notes(self.store, delivery.feed),
         )
+
+    @property
+    def local_words(self) -> Thresholds:
+        """What makes a word of a feed's notes its vocabulary."""
+        return Thresholds(**self.settings.detection.local_words.model_dump())
 
     def recipe_without_topics(self, feed: str) -> Recipe:
         """What the recipes of all deliveries of a feed have in common."""

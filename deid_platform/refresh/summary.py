@@ -102,6 +102,7 @@ def _line(site: Site, held: DeliverySummary) -> DeliveryLine:
         indirect=meta.get("indirect"),
         named=counts.get("with_roster", 0) / redacted.rows if redacted and redacted.rows else None,
         languages=meta.get("languages", {}),
+        local_words=meta.get("local_words"),
         words_per_second=None if counts.get("cached") else counts.get("words", 0) / max(meta.get("seconds", 0), 1e-3),
     )
 

@@ -38,6 +38,10 @@ HARVESTED = "dictionaries/harvested"
 RECOVERED = "dictionaries/recovered"
 TOPICS_DIGEST = "dictionaries/digest"
 """The digest of the topics as of a delivery, which is of all their rows (`recipe.py`)."""
+WORD_COUNTS = "source/word_counts"
+"""In how many notes, and in which patients', the words of a delivery stand (`local_words.py`)."""
+LOCAL_WORDS = "dictionaries/local_words"
+"""The vocabulary of a feed's notes that is in force for a delivery."""
 FIRST_PASS = "deid/first_look"  # noqa: S105 - a dataset
 """What the detector found in each note of a delivery, read by itself, and what the note tells of its patient. The
 dataset and its column `told` keep the names under which installations have them."""
@@ -171,6 +175,14 @@ SHARED_DATES_SCHEMA = pa.schema(
         ("behind", pa.int64()),  # of patients with any date behind the words
         ("first", pa.int32()),  # day of the first note, and of the last
         ("last", pa.int32()),
+    ]
+)
+WORD_SCHEMA = pa.schema([("word", pa.large_string())])
+WORD_COUNTS_SCHEMA = pa.schema(
+    [
+        ("word", pa.large_string()),  # folded
+        *((name, pa.int64()) for name in ("small", "capitals", "titled", "introduced")),  # notes
+        *((name, pa.list_(pa.uint64())) for name in ("small_by", "capitals_by")),  # a few patients, hashed
     ]
 )
 DIGEST_SCHEMA = pa.schema([("digest", pa.string())])

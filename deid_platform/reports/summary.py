@@ -55,6 +55,8 @@ class DeliveryLine:
     """Category -> indirect identifiers in the redacted notes, whatever the policy does with them; None: not tagged."""
     named: float | None = None
     """Share of notes whose patient has a last name in the topics; None without notes."""
+    local_words: int | None = None
+    """Words of the feed's own vocabulary that were in force; None where that is not known."""
     languages: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """Language -> notes that are `clean`, and `withheld` since nobody measured the detector in it."""
 
@@ -156,6 +158,7 @@ def _row(line: DeliveryLine) -> tuple[str, ...]:
         f"{line.words_per_second:,.0f}" if line.words_per_second else "from cache",
         indirect_counts(line.indirect),
         "no notes" if line.named is None else f"{floor(1000 * line.named) / 10}% of notes",
+        "not known" if line.local_words is None else f"{line.local_words:,}",
         "; ".join(filter(None, notes)),
     )
 
@@ -173,6 +176,7 @@ _COLUMNS = (
     "words/s",
     "indirect identifiers",
     "last name in topics",
+    "words of its own",
     "gate",
 )
 

@@ -9,8 +9,9 @@ taken back only if
 - a model alone marks it: no rule, topic, roster, language model or other mention of the note marks any part of it, and
   nothing that stays is marked beside it ("Golden Reach National");
 - it is called a person, an institution or a place, and has no digit;
-- all of its words are vocabulary. A word of a list of names is one only in small letters; letters in capitals only if
-  they stand in capitals in the notes that were counted;
+- all of its words are vocabulary, and none is in the topics of staff and institutions, or their initials. A word of a
+  list of names, or of a patient's name, is one only in small letters; a few letters in capitals only if they stand in
+  capitals in the notes that were counted;
 - none of its words is one of somebody whom the note names with more evidence than that;
 - it does not stand where somebody signs with initials;
 - as an institution or a place, it is written in small letters, or it is one word in capitals that notes of several
@@ -19,7 +20,7 @@ taken back only if
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 
 import regex
@@ -28,6 +29,7 @@ from deid_platform.detection.api import Candidate, Document, Evidence, SourceKin
 from deid_platform.detection.resolve.word_counts import LONGEST_ABBREVIATION, is_signed, may_be_a_name
 from deid_platform.labels import NAMES_AND_PLACES, PERSONS
 from deid_platform.lexicon.lists import written_terms
+from deid_platform.notes import Topics
 from deid_platform.text.fold import fold_term
 
 _WORD = regex.compile(r"[\p{L}\p{M}\p{N}]+")
@@ -46,11 +48,17 @@ class LocalWords:
     Args:
         shared: Words that the notes of several institutions share, as `word_counts.vocabulary` writes them.
         own: Those of the institution's own notes.
+        topics: Whose staff's and institutions' words and initials are no vocabulary, and whose patients' and
+            relatives' names are so in small letters alone.
     """
 
-    def __init__(self, shared: Iterable[str], own: Iterable[str] = ()) -> None:
-        self._shared = frozenset(shared)
-        self._every = self._shared.union(own)
+    def __init__(self, shared: Iterable[str], own: Iterable[str] = (), topics: Topics | None = None) -> None:
+        topics = topics or Topics()
+        staff = frozenset(_of_staff(topics))
+        self._shared = frozenset(word for word in shared if word.lower() not in staff)
+        self._every = self._shared.union(word for word in own if word.lower() not in staff)
+        vocabulary = frozenset(map(str.lower, self._every))
+        self._patients = frozenset(word for word in _of_patients(topics) if word in vocabulary)
 
     def __repr__(self) -> str:
         return "<LocalWords>"
@@ -76,17 +84,40 @@ class LocalWords:
         if not words or is_signed(text, candidate.start, candidate.end):
             return False
         if candidate.label in PERSONS or all(map(str.islower, words)):
-            return all(_is_one_of(self._every, word) for word in words)
-        return len(words) == 1 and not words[0].istitle() and _is_one_of(self._shared, words[0])
+            return all(self._is_one_of(self._every, word) for word in words)
+        return len(words) == 1 and not words[0].istitle() and self._is_one_of(self._shared, words[0])
+
+    def _is_one_of(self, vocabulary: frozenset[str], word: str) -> bool:
+        folded = fold_term(word)
+        if word.islower():
+            return folded in vocabulary
+        if folded in self._patients or may_be_a_name(folded):
+            return False
+        if word.isupper() and len(word) <= LONGEST_ABBREVIATION:
+            return folded.upper() in vocabulary
+        return folded in vocabulary or folded.capitalize() in vocabulary
 
 
-def _is_one_of(vocabulary: frozenset[str], word: str) -> bool:
-    folded = fold_term(word)
-    if word.isupper() and len(word) <= LONGEST_ABBREVIATION:
-        return folded.upper() in vocabulary
-    if word.islower():
-        return folded in vocabulary
-    return not may_be_a_name(folded) and (folded in vocabulary or folded.capitalize() in vocabulary)
+def _of_staff(topics: Topics) -> Iterator[str]:
+    """Folded words of the names of staff and institutions, user names, abbreviations, and the initials of staff."""
+    for provider in topics.every_provider():
+        names = [*_words(provider.first_name), *_words(provider.last_name)]
+        yield from (*names, *_words(provider.user_id))
+        initials = "".join(name[0] for name in names)
+        yield from (initials, initials[:1] + initials[-1:])
+    for facility in topics.every_facility():
+        yield from (*_words(facility.name), *_words(facility.abbreviation), *_words(facility.city))
+
+
+def _of_patients(topics: Topics) -> Iterator[str]:
+    """Folded words of the names of patients and their relatives."""
+    for patient in topics.every_patient():
+        for name in (patient.first_name, patient.middle_name, patient.last_name, patient.relatives):
+            yield from _words(name)
+
+
+def _words(value: str | None) -> list[str]:
+    return [] if value is None else _WORD.findall(fold_term(value))
 
 
 def _may_be_vocabulary(candidate: Candidate) -> bool:

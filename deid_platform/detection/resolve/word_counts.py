@@ -42,7 +42,8 @@ _LABELS = (
     r"patient|pt|name|surname|client|nome|cognome|paziente|nombre|apellidos?|paciente|nom|pr[ée]nom|vorname|nachname"
     r"|attending|consultant|surgeon|provider|physician|pcp|gp|author|resident|fellow|anesthesiologist|an[ae]esthetist"
     r"|medico|m[ée]dico|m[ée]decin|arzt|[äa]rztin|chirurgo|cirujano|chirurgien|operateur|primario|curante|tratante"
-    r"|nurse|infermier[ea]|enfermer[ao]|infirmi[eè]re?|pflege|relative|next of kin|nok|spouse|contact|cc|attn|re|dear|by"
+    r"|nurse|infermier[ea]|enfermer[ao]|infirmi[eè]re?|pflege|relative|next of kin|nok|spouse|contact|cc|attn|re|dear"
+    r"|by"
 )
 _SIGNING = (
     r"(?:e-?|electronically )?signed(?: by)?|dictated by|authored by|reviewed by|seen by|entered by|verified by"
@@ -249,6 +250,15 @@ class WordCounts:
                 those = known.setdefault(word, set())
                 if len(those) < self._most:
                     those.add(patient)
+
+    def forget(self, most: int) -> None:
+        """Forgets words of a single note that nothing introduces, once there are more words than this."""
+        if len(self._counts) <= most:
+            return
+        self._counts = {w: c for w, c in self._counts.items() if c[-1] or sum(c) > 1}
+        for by in (self._small_by, self._capitals_by):
+            for word in by.keys() - self._counts.keys():
+                del by[word]
 
     def patients_of(self, word: str) -> tuple[list[int], list[int]]:
         """The patients of a word in small letters and in capitals, by their numbers, as far as they are counted."""
