@@ -15,8 +15,10 @@ from deid_platform.detection import DetectorSpec
 from deid_platform.keys import Keyring
 from deid_platform.notes import Delivery
 from deid_platform.refresh import tables
+from deid_platform.refresh.deidentify import deidentify
 from deid_platform.refresh.local_words import Thresholds, newest_words, words_digest, words_for
 from deid_platform.refresh.site import Site
+from deid_platform.settings import DetectionSettings
 from deid_platform.store import NoteStore
 
 KEYS = Keyring(hashlib.sha256(b"words").digest(), site="north")
@@ -126,21 +128,25 @@ SHARED = "Rehab: OT eval zirconal today, zirconal on board. zirconal precautions
 
 
 def test_a_refresh_keeps_what_its_notes_share(
-    deliver: Callable[..., Delivery],
-    take_in: Callable[..., object],
-    redacted: Callable[..., list[dict]],
-    site: Site,
+    deliver: Callable[..., Delivery], take_in: Callable[..., object], site: Site
 ) -> None:
+    site = Site(site.settings.model_copy(update={"detection": DetectionSettings()}))
+
+    def redacted(delivery: Delivery) -> list[dict]:
+        deidentify(delivery, store=site.store, recipe=site.recipe(delivery), engine=site.engine)
+        return site.store.rows(tables.REDACTED_NOTES, delivery.key)
+
     alone = deliver("2021-01-04", notes=[{"note_id": "a0", "patient_id": "P0", "text": SHARED}])
     take_in(alone)
     (row,) = redacted(alone)
-    assert "zirconal on board" not in row["text"], "one patient's word is nobody's vocabulary"
+    shown = row["text"].count("zirconal")
+    assert shown < SHARED.count("zirconal"), "one patient's word is nobody's vocabulary"
     shared = deliver(
         "2021-01-11",
         notes=[{"note_id": f"b{at}", "patient_id": f"P{at}", "text": SHARED} for at in range(1, 12)],
     )
     take_in(shared)
-    assert all("zirconal on board" in row["text"] for row in redacted(shared))
+    assert all(row["text"].count("zirconal") > shown for row in redacted(shared))
     meta = site.store.required(tables.REDACTED_NOTES, shared.key).meta
     assert meta["local_words"] == len(site.recipe(shared).spec.local_words) > 0
     assert site.recipe(alone).spec.local_words == frozenset()
