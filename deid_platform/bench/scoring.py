@@ -224,7 +224,8 @@ def _gold_row(
 def run_detector(site: Site, *, progress: Callable[[int], None] | None = None) -> Manifest:
     """Runs the configured detector over the gold notes, with topics and on text alone.
 
-    The set is sealed in the ledger first. Takes the last run's spans over for notes that did not change, where neither
+    The set is sealed in the ledger first. The vocabulary of all feeds counts: recall is no higher than with that of one.
+    Takes the last run's spans over for notes that did not change, where neither
     the detector nor, with topics, the dictionaries did. A note on which the detector raises counts as one in which
     nothing was found.
     """
@@ -233,10 +234,12 @@ def run_detector(site: Site, *, progress: Callable[[int], None] | None = None) -
     topics = sealed_topics(store)
     gold = store.required(tables.GOLD_NOTES, tables.ALL)
     detector = site.spec(None).detector_digest
+    words = site.every_local_word
     known = _detected_before(store)
 
     def parts() -> Iterator[pa.Table]:
-        for inputs, spec in (("topics", site.spec(topics).as_measured()), ("text", site.spec(None).as_measured())):
+        for inputs, given in (("topics", topics), ("text", None)):
+            spec = replace(site.spec(given).as_measured(), local_words=words)
             recipe = (inputs, detector, spec.dictionary_digest(site.keyring))
 
             def keyed(recipe: tuple[str, ...] = recipe) -> Iterator[tuple[str, str, Note]]:

@@ -4,7 +4,7 @@ Belongs here: what can be chosen, and the default with its reason. Does not belo
 (`resolve/`).
 
 By default the parts are united: what any of them finds is an identifier, since a missed one costs more than a word too
-many (Murugadoss 2024). Two exceptions take words back, and neither may touch what the roster, a check digit, the site's
+many (Murugadoss 2024). Three exceptions take words back, and none may touch what the roster, a check digit, the site's
 own recognizers or other notes of the patient say.
 """
 
@@ -24,12 +24,19 @@ class Combination:
             probability of being an identifier; 0 for a plain union.
         recover_up_to: A clinical term that only models mark is kept up to this probability; at 1 always, since a term
             of the lists is far oftener medicine than a name even where a model is sure.
+        local_patients: In how many patients' notes of a feed a word stands, at the least, that is the institution's
+            vocabulary (`resolve/word_counts.py`); 0 for the shipped words alone.
+        local_introduced: The largest share of the notes with it in which something introduces it as a name.
+        local_growth: By which share of the words in force new ones have to come for any to come in.
         judge: Weighs what is weakly founded for its clinical relevance; None for no judge.
         judge_from: The weight, 0 to 1, from which on the judge's word is taken.
     """
 
     doubt_below: float = 0.001
     recover_up_to: float = 1.0
+    local_patients: int = 10
+    local_introduced: float = 0.02
+    local_growth: float = 0.2
     judge: str | None = None
     judge_from: float = 1.0
 

@@ -20,6 +20,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from deid_platform.detection.combination import Combination
 from deid_platform.detection.resolve.word_counts import MOST_PATIENTS, WordCounts, vocabulary
 from deid_platform.errors import DeidError
 from deid_platform.keys import Keyring, module_digest, plain_digest
@@ -36,7 +37,7 @@ _FORGOTTEN_FROM = 500_000
 
 @dataclass(frozen=True)
 class Thresholds:
-    """What makes a word vocabulary; see `settings.detection.LocalWordsSettings`.
+    """What makes a word vocabulary; of `detection.combination.Combination`.
 
     Attributes:
         patients: In how many patients' notes it stands, at the least; 0 for no such words.
@@ -47,6 +48,11 @@ class Thresholds:
     patients: int
     introduced: float
     growth: float
+
+    @classmethod
+    def of(cls, combination: Combination) -> Thresholds:
+        """Those of a detector."""
+        return cls(combination.local_patients, combination.local_introduced, combination.local_growth)
 
     @property
     def digest(self) -> str:

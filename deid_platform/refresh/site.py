@@ -29,7 +29,7 @@ from deid_platform.notes import Delivery, Topics
 from deid_platform.ray_engine import RayEngine
 from deid_platform.redaction.policy import Policy, load_policy
 from deid_platform.refresh.languages import Measured, accepted, gold_files, measured
-from deid_platform.refresh.local_words import Thresholds, with_words, words_for
+from deid_platform.refresh.local_words import Thresholds, newest_words, with_words, words_for
 from deid_platform.refresh.recipe import Recipe, release_name
 from deid_platform.refresh.reported import reported_in_notes, reported_strings
 from deid_platform.refresh.shifts import links_known
@@ -270,7 +270,13 @@ class Site:
     @property
     def local_words(self) -> Thresholds:
         """What makes a word of a feed's notes its vocabulary."""
-        return Thresholds(**self.settings.detection.local_words.model_dump())
+        return Thresholds.of(Combination(**self.settings.detection.combination.model_dump()))
+
+    @property
+    def every_local_word(self) -> frozenset[str]:
+        """The words in force for the newest delivery of any feed: what the bench measures with."""
+        newest = (newest_words(self.store, feed, self.local_words) for feed in self.settings.feeds)
+        return frozenset[str]().union(*newest)
 
     def recipe_without_topics(self, feed: str) -> Recipe:
         """What the recipes of all deliveries of a feed have in common."""

@@ -20,6 +20,9 @@ class CombinationSettings(Section):
 
     doubt_below: float = Field(default=0.001, ge=0, le=1)
     recover_up_to: float = Field(default=1.0, ge=0, le=1)
+    local_patients: Literal[0] | Annotated[int, Field(ge=5, le=50)] = 10
+    local_introduced: float = Field(default=0.02, ge=0, le=0.1)
+    local_growth: float = Field(default=0.2, gt=0)
     judge: str | None = None
     judge_from: float = Field(default=1.0, gt=0, le=1)
 
@@ -43,17 +46,6 @@ class LlmReviewSettings(Section):
         return self
 
 
-class LocalWordsSettings(Section):
-    """Which words of a feed's notes are its vocabulary; see `refresh.local_words`."""
-
-    patients: Literal[0] | Annotated[int, Field(ge=5, le=50)] = 10
-    """Least number of patients in whose notes a word stands; 0 uses the shipped words alone."""
-    introduced: float = Field(default=0.02, ge=0, le=0.1)
-    """Largest share of the notes with the word in which something introduces it as a name."""
-    growth: float = Field(default=0.2, gt=0)
-    """By which share of the words in force new ones have to come for any to come in."""
-
-
 class DetectionSettings(Section):
     """Which detector runs, what the site adds to it, and over how many worker processes."""
 
@@ -71,7 +63,6 @@ class DetectionSettings(Section):
     keep: Path | None = None
     """The site's allow list: phrases that identify nobody, one a line."""
     combination: CombinationSettings = CombinationSettings()
-    local_words: LocalWordsSettings = LocalWordsSettings()
     chat: str | None = None
     """The prompt to the language model of `[llm]`, or of `[vllm]`, that is part of the detector; none unless told."""
     llm_review: LlmReviewSettings | None = None

@@ -266,7 +266,8 @@ class WordCounts:
 
     def counts(self) -> dict[str, WordCount]:
         """By folded word."""
-        return {
-            word: WordCount(*total, len(self._small_by.get(word, ())), len(self._capitals_by.get(word, ())))
-            for word, total in self._counts.items()
-        }
+        found: dict[str, WordCount] = {}
+        for word, (small, capitals, titled, introduced) in self._counts.items():
+            by = len(self._small_by.get(word, ())), len(self._capitals_by.get(word, ()))
+            found[word] = WordCount(small, capitals, titled, introduced, *by)
+        return found
