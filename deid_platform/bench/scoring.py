@@ -224,10 +224,9 @@ def _gold_row(
 def run_detector(site: Site, *, progress: Callable[[int], None] | None = None) -> Manifest:
     """Runs the configured detector over the gold notes, with topics and on text alone.
 
-    The set is sealed in the ledger first. The vocabulary of all feeds counts: recall is no higher than with that of one.
-    Takes the last run's spans over for notes that did not change, where neither
-    the detector nor, with topics, the dictionaries did. A note on which the detector raises counts as one in which
-    nothing was found.
+    The set is sealed in the ledger first. The vocabulary of all feeds counts, so that recall is no higher than with
+    that of one. Takes the last run's spans over for notes that did not change, where neither the detector nor the
+    dictionaries did. A note on which the detector raises counts as one in which nothing was found.
     """
     store = site.store
     held_out.seal_bench(site)

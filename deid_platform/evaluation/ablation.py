@@ -11,6 +11,7 @@ from deid_platform.detection.rules import RULE_STEPS
 
 _RULES = {*RULE_STEPS, "propagation", "staff_initials", "days", "ends"}
 _TOPICS = {"gazetteer", "roster"}
+_UNITED = {"models", *_RULES, *_TOPICS, "recovery", "doubt", "local_words"}
 _ROWS: Sequence[tuple[str, set[str]]] = (
     ("model", {"models"}),
     ("rules", _RULES),
@@ -18,8 +19,9 @@ _ROWS: Sequence[tuple[str, set[str]]] = (
     ("and gazetteer and roster", {"models", *_RULES, *_TOPICS}),
     ("and recovery", {"models", *_RULES, *_TOPICS, "recovery"}),
     ("and doubt", {"models", *_RULES, *_TOPICS, "recovery", "doubt"}),
-    ("and language model", {"models", *_RULES, *_TOPICS, "recovery", "doubt", "chat"}),
-    ("and judge", {"models", *_RULES, *_TOPICS, "recovery", "doubt", "chat", "judge"}),
+    ("and local words", _UNITED),
+    ("and language model", {*_UNITED, "chat"}),
+    ("and judge", {*_UNITED, "chat", "judge"}),
 )
 
 

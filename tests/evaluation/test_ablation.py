@@ -21,23 +21,24 @@ def kept(detector: str, *, topics: bool) -> dict[str, set[str]]:
 def test_rows_grow_from_the_model_to_all() -> None:
     rows = kept("ensemble", topics=True)
     united = ["model", "rules", "model and rules"]
-    assert list(rows) == [*united, "and gazetteer and roster", "and recovery", "and doubt", "all"]
+    assert list(rows) == [*united, "and gazetteer and roster", "and recovery", "and doubt", "and local words", "all"]
     assert rows["model"] == {"models"}
     assert rows["model and rules"] == rows["model"] | rows["rules"]
     assert rows["and gazetteer and roster"] - rows["model and rules"] == {"gazetteer", "roster"}
     assert rows["and recovery"] - rows["and gazetteer and roster"] == {"recovery"}
     assert rows["and doubt"] - rows["and recovery"] == {"doubt"}
+    assert rows["and local words"] - rows["and doubt"] == {"local_words"}
     assert rows["all"] == set(stage_names("ensemble")) - {"judge", "chat"}
 
 
 def test_a_judge_has_a_row() -> None:
     stages = DetectorSpec("ensemble", combination=Combination(judge="vocabulary")).stages
-    assert [name for name, _ in ablations(stages, topics=False)][-3:] == ["and doubt", "and judge", "all"]
+    assert [name for name, _ in ablations(stages, topics=False)][-3:] == ["and local words", "and judge", "all"]
 
 
 def test_rows_that_would_repeat_another_are_left_out() -> None:
     assert list(kept("ensemble", topics=False)) == [
-        *("model", "rules", "model and rules", "and recovery", "and doubt", "all")
+        *("model", "rules", "model and rules", "and recovery", "and doubt", "and local words", "all")
     ]
     assert list(kept("rules", topics=True)) == ["rules", "and gazetteer and roster", "and recovery", "all"]
     assert list(kept("patterns", topics=True)) == ["rules", "all"]
