@@ -34,7 +34,7 @@ def words_of(notes: Iterable[MarkedNote], patients: int) -> frozenset[str]:
     for item in notes:
         if (note := item.gold.note) is not None:
             counts.add(note.patient_id or note.note_id, note.text)
-    return frozenset(vocabulary(counts.counts(), patients=patients, introduced=0.02))
+    return frozenset(filter(str.islower, vocabulary(counts.counts(), patients=patients, introduced=0.02)))
 
 
 def counted(item: MarkedNote, document: Document, found: Sequence[Candidate], stages: Sequence[LocalWords]) -> Counter:

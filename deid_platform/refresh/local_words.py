@@ -141,7 +141,9 @@ def _chosen(store: NoteStore, delivery: Delivery, thresholds: Thresholds) -> fro
         for row in _counts_of(store, each).to_pylist():
             counted = (row["small"], row["capitals"], row["titled"], row["introduced"])
             folded.take(row["word"], counted, small_by=row["small_by"], capitals_by=row["capitals_by"])
-    today = frozenset(vocabulary(folded.counts(), patients=thresholds.patients, introduced=thresholds.introduced))
+    # Abbreviations of one feed may be its hospital's, or a neighbour's: a model calls them people's now and then.
+    shared = vocabulary(folded.counts(), patients=thresholds.patients, introduced=thresholds.introduced)
+    today = frozenset(filter(str.islower, shared))
     still = today & _before(store, delivery, thresholds)
     grown = len(today) - len(still) >= thresholds.growth * len(still)
     return today if grown else still

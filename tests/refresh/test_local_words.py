@@ -23,7 +23,7 @@ from deid_platform.store import NoteStore
 
 KEYS = Keyring(hashlib.sha256(b"words").digest(), site="north")
 THRESHOLDS = Thresholds(patients=5, introduced=0.02, growth=0.5)
-TEXT = "Wears a zirconal. The ZQT was raised."
+TEXT = "Wears a zirconal. The ZQT was raised, as a quillon."
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ def test_patients_of_several_deliveries_are_counted_together_and_each_once(store
     same = bring(store, 2, each(TEXT, 0, 1, 2))
     assert words(store, same) == set(), "three patients, twice"
     third = bring(store, 3, each(TEXT, 3, 4))
-    assert words(store, third) == {"zirconal", "ZQT"}
+    assert words(store, third) == {"zirconal", "quillon"}
     assert words(store, first) == set(), "as of the first delivery"
 
 
@@ -72,9 +72,9 @@ def test_neither_a_later_delivery_nor_one_that_is_taken_in_again_changes_the_wor
 
 def test_a_word_that_something_introduces_by_now_leaves_at_once(store: NoteStore) -> None:
     bring(store, 1, each(TEXT, *range(6)))
-    assert words(store, Delivery("hospital", "1")) == {"zirconal", "ZQT"}
+    assert words(store, Delivery("hospital", "1")) == {"zirconal", "quillon"}
     second = bring(store, 2, each("Dr. Zirconal came.", 9))
-    assert words(store, second) == {"ZQT"}
+    assert words(store, second) == {"quillon"}
 
 
 def test_new_words_come_in_where_there_are_enough_of_them(store: NoteStore) -> None:
@@ -114,7 +114,7 @@ def test_a_delivery_that_was_not_taken_in_has_no_words(store: NoteStore) -> None
 def test_the_newest_words_of_a_feed_are_those_of_its_newest_delivery(store: NoteStore) -> None:
     for number, patients in ((1, range(2)), (2, range(6))):
         words_for(store, bring(store, number, each(TEXT, *patients)), THRESHOLDS, KEYS)
-    assert {"zirconal", "ZQT"} <= newest_words(store, "hospital", THRESHOLDS)
+    assert {"zirconal", "quillon"} <= newest_words(store, "hospital", THRESHOLDS)
     assert newest_words(store, "clinic", THRESHOLDS) == frozenset()
 
 
