@@ -70,9 +70,33 @@ def test_digits_that_cannot_be_a_day_are_cut(marked, expected):
 
 def test_a_long_number_that_is_no_day_stays_hidden_as_a_number():
     text = "Datix 2024-66310"
-    found = Candidate(6, len(text), Label.DATE, MODEL, Evidence.PREDICTED, 0.9)
+    found = Candidate(6, len(text), Label.DATE, MODEL, Evidence.PREDICTED, 0.5)
     (kept,) = days(Document(Note("n", text)), [found])
     assert (kept.start, kept.end, kept.label) == (6, len(text), Label.IDNUM)
+
+
+@pytest.mark.parametrize(
+    ("text", "confidence", "kept"),
+    [
+        ("PM 77/0186", 0.95, ["77/0186"]),
+        ("PM 77/0186", 0.5, []),
+        ("strength 4/5", 0.95, []),
+        ("Realise le 6 aoA»t 2024", 0.95, ["6 aoA»t 2024"]),
+    ],
+)
+def test_a_sure_model_is_believed_unless_something_claims_the_numbers(text, confidence, kept):
+    start = next(at for at, c in enumerate(text) if c.isdigit())
+    marked = Candidate(start, len(text), Label.DATE, MODEL, Evidence.PREDICTED, confidence)
+    remaining = days(Document(Note("n", text)), [marked])
+    assert [text[c.start : c.end] for c in remaining] == kept
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "expected"),
+    [("Ktr. am 9.5., dann", "de", ["9.5"]), ("Kalium 3.5. Dann", "en", []), ("Kalium 3,5. Dann", "de", [])],
+)
+def test_german_days_end_in_a_full_stop(text, language, expected):
+    assert [text[c.start : c.end] for c in days(Document(Note("n", text, language=language)), [])] == expected
 
 
 def test_the_weakest_rule_gives_way_to_a_claim():

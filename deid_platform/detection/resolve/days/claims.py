@@ -17,8 +17,11 @@ from deid_platform.lexicon.lists import word_list
 from deid_platform.text.fold import fold_term
 
 Verdict = int
-"""How surely two numbers are a day; below 0 if something else claims them."""
-CLAIMED: Verdict = -1
+"""How surely two numbers are a day; below 0 if they are none."""
+UNREAD: Verdict = -1
+"""They are no day as the note writes its days; what else they are is not known."""
+CLAIMED: Verdict = -2
+"""Something else claims them."""
 ADDED_FROM: Verdict = 4
 """From here on no model need say so."""
 KEPT_FROM: Verdict = 2
