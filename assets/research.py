@@ -131,12 +131,13 @@ def release(site: SiteResource) -> Counts:
             ("delivery", "notes in", "quarantined", "promoted", "gate"),
             [(d.delivery, d.notes_in, sum(d.quarantined.values()), d.promoted, d.state) for d in found.deliveries],
         ),
-        measured_on=found.source.both if found.source else None,
-        recall_on_own_notes=recall_here(found.source, found.unmeasured),
+        measured_on="; ".join(it.source.both for it in found.scored) or None,
+        recall_on_own_notes=recall_here((it.source for it in found.scored), found.unmeasured),
         scores=shown.table(
-            ("measure", *(INPUTS[inputs] for inputs in found.scores)),
+            ("measured on", "measure", *INPUTS.values()),
             [
-                (name, *(by.get(measure, {}).get("value") for by in found.scores.values()))
+                (it.source.whose, name, *(it.scores.get(inputs, {}).get(measure, {}).get("value") for inputs in INPUTS))
+                for it in found.scored
                 for measure, name in MEASURES.items()
             ],
         ),
