@@ -153,6 +153,25 @@ def check(
         raise typer.Exit(3)
 
 
+@corpora.command("library")
+def library(
+    markdown: Annotated[bool, typer.Option("--markdown", help="The table of docs/library.md.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Who wrote the library's notes, which part of the work they serve, and how many there are."""
+    from deid_platform.corpora.library.check import statistics
+
+    columns = ("author", "language", "use", "institution", "notes", "words", "marks")
+    if not markdown:
+        show(columns, statistics(), as_json=as_json)
+        return
+    rows = (
+        (name, *rest, f"{notes:,}", f"{words:,}", f"{marks:,}") for name, *rest, notes, words, marks in statistics()
+    )
+    for row in (columns, ["---"] * len(columns), *((f"`{name}`", *rest) for name, *rest in rows)):
+        typer.echo(f"| {' | '.join(map(str, row))} |")
+
+
 def _counts(of: Mapping[str, int]) -> str:
     return ", ".join(f"{name} {count:,}" for name, count in sorted(of.items())) or "none"
 

@@ -75,7 +75,7 @@ def _made_with(officer: Engine, found: Release) -> MadeWith:
         key_id=found.key_id,
         dates=found.dates,
         reach={each.feed: (each.deliveries, each.newest) for each in extents(officer, found.release)},
-        scores=dict(sorted(scores.items(), key=lambda item: item[0].rank)),
+        scores=scores,
     )
 
 

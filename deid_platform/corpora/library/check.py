@@ -18,6 +18,7 @@ from pathlib import Path
 from deid_platform.corpora import Rejection
 from deid_platform.corpora.formats.marked import MarkedNote, marked_notes
 from deid_platform.corpora.gold import SCHEME
+from deid_platform.corpora.library.authors import authors
 from deid_platform.labels import Label
 from deid_platform.languages import released_language
 from deid_platform.notes import Span
@@ -99,6 +100,15 @@ def check(folder: Path) -> Checked:
         kinds.add((note.note_type or "").casefold())
         doubts += sorted((Place(number, line, what.value) for line, what in set(_doubts(item))), key=_order)
     return Checked(sum(languages.values()), words, marks, len(kinds - {""}), languages, tuple(refused), tuple(doubts))
+
+
+def statistics() -> Iterator[tuple[str, str, str, str, int, int, int]]:
+    """Each author with notes in the library: name, language, use, institution, notes, words, marks."""
+    for one in authors():
+        if one.folder.is_dir():
+            found = check(one.folder)
+            counts = found.notes, found.words, sum(found.marks.values())
+            yield one.name, one.language, one.use.value, one.institution, *counts
 
 
 def _order(place: Place) -> tuple[int, str]:

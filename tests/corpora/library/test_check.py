@@ -76,3 +76,10 @@ def test_the_command_shows_places_and_counts_and_no_text(tmp_path: Path) -> None
 def test_a_folder_without_a_note_fails(tmp_path: Path) -> None:
     assert deid("corpora", "check", str(write(tmp_path, "⟦open"))).returncode == 1
     assert "gold-missing" in deid("corpora", "check", str(tmp_path / "none")).stderr
+
+
+def test_the_table_of_the_docs_is_that_of_the_library() -> None:
+    told = deid("corpora", "library", "--markdown")
+    assert told.returncode == 0 and "| `en-us-rural` | en | training |" in told.stdout
+    page = (Path(__file__).parents[3] / "docs/library.md").read_text(encoding="utf-8")
+    assert told.stdout in page, "`deid corpora library --markdown` prints it"
