@@ -208,7 +208,8 @@ class Source:
         if self.notes_of is NotesOf.PAIRS:
             return f"{count}pairs of texts that come with the platform"
         if self.notes_of is NotesOf.LIBRARY:
-            return f"{count}whole notes of {self.authors or 'several'} authors, not this site's"
+            authors = "1 author" if self.authors == 1 else f"{self.authors or 'several'} authors"
+            return f"{count}whole notes of {authors}, not this site's"
         said = "the demonstration (the synthetic hospital)" if self._demonstrated else _NOTES[self.notes_of]
         if self.feeds and self.notes_of is NotesOf.SITE:
             said += f"'s {'feed' if len(self.feeds) == 1 else 'feeds'} {', '.join(self.feeds)}"

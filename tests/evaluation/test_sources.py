@@ -51,6 +51,10 @@ AUTHOR = "whose ways rules and model learned: flattery"
             "them",
         ),
         (
+            Source.of("library", "text", notes="40", authors=1),
+            "40 whole notes of 1 author, not this site's, on text alone, marked by those who wrote them",
+        ),
+        (
             Source.of("library", "text"),
             "whole notes of several authors, not this site's, on text alone, marked by those who wrote them",
         ),
