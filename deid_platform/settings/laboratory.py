@@ -23,6 +23,8 @@ class BenchSettings(Section):
     """First and last year of each period; by default each calendar year is one."""
     synthetic_notes: int = Field(default=400, gt=0)
     """Notes of the synthetic hospital that stand in where a site has no gold."""
+    library_notes: int = Field(default=1000, gt=0)
+    """The most notes of the library, as many of each author, on which the detector is measured."""
     resamples: int = Field(default=1000, ge=2)
     minimum_gold: int = Field(default=30, ge=1)
     """Notes with gold that a feed needs for its recall to count as measured."""
