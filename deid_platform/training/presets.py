@@ -43,7 +43,6 @@ class Preset:
 _PAPER = Preset(epochs=10, rate=2e-5, decay=0.01, transformers=True)
 PRESETS: Mapping[str, Preset] = {
     "default": Preset(),
-    "library": Preset(rate=1.5e-4),
     "long": Preset(epochs=3, notes=3),
     "site": Preset(epochs=3, rate=5e-5),
     "paper004": _PAPER,
