@@ -51,6 +51,8 @@ def test_what_can_be_a_day_stays(marked):
     [
         ("BP ⟦146/88⟧", []),
         ("GCS ⟦14/15⟧", []),
+        ("seen 2/14/25. Device settings ⟦12/6⟧, rate 14", []),
+        ("seen 11/1/24, BP averages 122/77 of ⟦12/14⟧ readings", []),
         ("TOF ⟦1/4   2/4⟧", []),
         ("at ⟦13.55⟧", []),
         ("⟦02.47⟧ 12D", []),

@@ -42,6 +42,7 @@ def cut(
         ("⟦Lea w⟧ wife", ["Lea"]),
         ("⟦Sheila M.            Copia AMARILLA⟧", ["Sheila M", "AMARILLA"]),
         ("x ⟦(x).⟧", ["x"]),
+        ("⟦MELGAR, EMILIA     MRN⟧: 7232715", ["MELGAR, EMILIA"]),
         ("⟦--⟧", []),
         ("⟦Hermana RN1 Noa⟧", ["RN1 Noa"]),
     ],

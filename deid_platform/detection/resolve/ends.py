@@ -92,15 +92,15 @@ def _trimmed(text: str, candidate: Candidate, *, french: bool) -> Iterator[Candi
 
 
 def _pieces(text: str, candidate: Candidate) -> Iterator[Candidate]:
-    """A candidate without gaps of tables: each cell by itself."""
+    """A candidate without gaps of tables: each cell by itself, and no label in the next one ("KRAMER, JADE     MRN")."""
     if candidate.evidence >= Evidence.LABELLED:
         yield candidate
         return
-    start = candidate.start
-    for gap in _GAP.finditer(text, candidate.start, candidate.end):
-        yield candidate._replace(start=start, end=gap.start())
-        start = gap.end()
-    yield candidate._replace(start=start)
+    gaps = [(gap.start(), gap.end()) for gap in _GAP.finditer(text, candidate.start, candidate.end)]
+    starts = [candidate.start, *(end for _, end in gaps)]
+    for start, end in zip(starts, [*(start for start, _ in gaps), candidate.end], strict=True):
+        if start == candidate.start or fold_term(text[start:end]) not in word_list("seam_words.label"):
+            yield candidate._replace(start=start, end=end)
 
 
 def _cut(text: str, candidate: Candidate, *, french: bool) -> Candidate | None:

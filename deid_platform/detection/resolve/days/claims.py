@@ -37,7 +37,7 @@ _LONGEST_DURATION = 28
 _SIDE = r"(?:r|l|d|g|dx|sx|re|li|di|of|is|was|in)?"
 _MEASURED = regex.compile(
     r"""
-    (?: (?<!\w)(?: acuity|visi\w+|eyesight|va|av|snellen|ph|od|os|ou|oi|oe|iop|pio|cpap|vent|bipap|nippv|ipap|epap
+    (?: (?<!\w)(?: acuity|settings?|pressures?|visi\w+|eyesight|va|av|snellen|ph|od|os|ou|oi|oe|iop|pio|cpap|vent|bipap|nippv|ipap|epap
       |peep|psv|ps|jet|cmv|aprv|niv|vni
       |hb|hct|ta|pa|bp|rr|abp|nibp|pas|pad|t|temp\w*|fi[eè]vre|febbre|fiebre|fieber|entresto|humalog|sacubitril\S*
         |vicryl|nylon|prol[eè]ne|ethilon
@@ -69,7 +69,7 @@ _SCORED = regex.compile(
 )
 _MEASURED_BEHIND = regex.compile(
     r"""["”″%°'’] | \s?[x×]\s?\d | \s?(?:mmhg|mg|mcg|ml|cm|mm|u|ui|min|mi|mile|tabs?|cp|comp|strength|murmur
-      |demands|harvest|vicryl|monocryl|gtt|months|years
+      |demands|readings|harvest|vicryl|monocryl|gtt|months|years
     |hrs?|hours?|days?|d[ií]as|giorni|jours|tage|weeks?|wk)\b | \s?/\s?\d | [+]""",
     regex.VERBOSE | regex.IGNORECASE,
 )
