@@ -92,7 +92,7 @@ def _trimmed(text: str, candidate: Candidate, *, french: bool) -> Iterator[Candi
 
 
 def _pieces(text: str, candidate: Candidate) -> Iterator[Candidate]:
-    """A candidate without gaps of tables: each cell by itself, and no label in the next one ("KRAMER, JADE     MRN")."""
+    """A candidate without gaps of tables: each cell by itself, and no label of the next one ("ROE, JADE     MRN")."""
     if candidate.evidence >= Evidence.LABELLED:
         yield candidate
         return
