@@ -32,6 +32,7 @@ def remains(marked: str, source: Source = MODEL, language: str = "en") -> list[s
         "⟦Easter Sunday⟧",
         "until the ⟦23rd⟧",
         "hasta el ⟦9⟧",
+        "CARE VISITED ⟦28/8⟧;",
         "⟦30 01 25⟧ vad",
         "signed ⟦3-22-Z4⟧",
         "⟦22/IV⟧",

@@ -43,6 +43,8 @@ def cut(
         ("⟦Sheila M.            Copia AMARILLA⟧", ["Sheila M", "AMARILLA"]),
         ("x ⟦(x).⟧", ["x"]),
         ("⟦MELGAR, EMILIA     MRN⟧: 7232715", ["MELGAR, EMILIA"]),
+        ("⟦1ngrid⟧", ["1ngrid"]),
+        ("⟦Addilynn 5hetty⟧ 26103", ["Addilynn 5hetty"]),
         ("⟦--⟧", []),
         ("⟦Hermana RN1 Noa⟧", ["RN1 Noa"]),
     ],

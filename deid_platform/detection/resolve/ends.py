@@ -171,7 +171,7 @@ def _opens_no_name(text: str, word: tuple[int, int], start: int, *, written: boo
         return _DOCTOR.search(text, max(0, start - 6), start) is None
     folded = fold_term(surface.rstrip("."))
     if any(map(str.isdigit, surface)):
-        return surface[0].isdigit() or folded in _openers()
+        return _is_a_number(surface) or folded in _openers()
     if written and surface.islower():
         return folded not in PARTICLES and not _is_a_name(folded)
     if folded in _OPENING or len(surface.rstrip(".")) == 1:
@@ -188,7 +188,7 @@ def _closes_no_name(text: str, word: tuple[int, int], start: int, *, written: bo
     if word[0] > start and text[word[0] - 1] not in _APART:
         return False
     if any(map(str.isdigit, surface)):
-        return surface[0].isdigit() or folded in _openers()
+        return _is_a_number(surface) or folded in _openers()
     if len(bare) == 1:
         return written and bare.islower()
     if bare in _credentials():
@@ -198,6 +198,11 @@ def _closes_no_name(text: str, word: tuple[int, int], start: int, *, written: bo
     if surface[1:].islower():
         return folded in _openers() and len(bare) >= _TELLING and not _is_a_name(folded)
     return folded in _openers() and not _is_a_name(folded)
+
+
+def _is_a_number(surface: str) -> bool:
+    """Whether a word with a digit is a number and not a misread name: "33A", not "1ngrid"."""
+    return surface[0].isdigit() and sum(map(str.isalpha, surface)) < 3
 
 
 def _may_be_name(surface: str, folded: str) -> bool:
