@@ -37,8 +37,8 @@ _LONGEST_DURATION = 28
 _SIDE = r"(?:r|l|d|g|dx|sx|re|li|di|of|is|was|in)?"
 _MEASURED = regex.compile(
     r"""
-    (?: (?<!\w)(?: acuity|settings?|pressures?|visi[oóu]\w+|eyesight|va|av|snellen|ph|od|os|ou|oi|oe|iop|pio|cpap|vent|bipap
-      |nippv|ipap|epap|peep|psv|ps|jet|cmv|aprv|niv|vni
+    (?: (?<!\w)(?: acuity|settings?|pressures?|visi[oóu]\w+|eyesight|va|av|snellen|ph|od|os|ou|oi|oe|iop|pio|cpap|vent
+      |bipap|nippv|ipap|epap|peep|psv|ps|jet|cmv|aprv|niv|vni
       |hb|hct|ta|pa|bp|rr|abp|nibp|pas|pad|t|temp\w*|fi[eè]vre|febbre|fiebre|fieber|entresto|humalog|sacubitril\S*
         |vicryl|nylon|prol[eè]ne|ethilon
       |monocryl|furo\w*|lantus|clexane|ratio|rapporto|rapport|ago
