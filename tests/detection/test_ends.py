@@ -28,6 +28,7 @@ def cut(
     [
         ("⟦Dr. Quarmby⟧", ["Quarmby"]),
         ("seen by ⟦Dr⟧", []),
+        ("seen by ⟦Dr⟧. Quarmby", []),
         ("⟦husb Luis⟧ called", ["Luis"]),
         ("⟦said LORETTO,WAYDE⟧ &", ["LORETTO,WAYDE"]),
         ("⟦Archambeault, APRN⟧, FNP-C", ["Archambeault"]),

@@ -165,7 +165,9 @@ def _names_nobody(surface: str) -> bool:
 
 def _opens_no_name(text: str, word: tuple[int, int], start: int, *, written: bool, french: bool) -> bool:
     surface = text[slice(*word)]
-    if text[word[1] : word[1] + 1] not in _APART or _IN_LIST.match(text, word[0]):
+    behind = text[word[1] : word[1] + 1]
+    abbreviated = behind == "." and surface.casefold() in _written("seam_words.title")
+    if (behind not in _APART and not abbreviated) or _IN_LIST.match(text, word[0]):
         return False
     if french and surface in ("M.", "M", "MM.", "MM"):
         return _DOCTOR.search(text, max(0, start - 6), start) is None
