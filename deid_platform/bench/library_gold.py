@@ -17,8 +17,6 @@ from deid_platform.corpora.library.authors import Author, Use, authors, notes_by
 from deid_platform.keys import plain_digest
 from deid_platform.notes import Topics
 
-NAME = "library"
-
 
 def measured_authors() -> tuple[Author, ...]:
     """The authors on whose notes an installation measures."""

@@ -26,11 +26,12 @@ from deid_platform.bench.annotated import accepted_notes
 from deid_platform.bench.eligible import arrived, population
 from deid_platform.bench.gold_texts import GoldTexts
 from deid_platform.bench.gold_topics import seal_topics, sealed_topics
-from deid_platform.bench.library_gold import NAME, library_gold
+from deid_platform.bench.library_gold import library_gold
 from deid_platform.bench.sealed import current_detections, made_of
 from deid_platform.corpora.exclusions import Exclusions
 from deid_platform.corpora.gold import Gold, read_gold
 from deid_platform.corpora.hospital import HospitalSpec, generate
+from deid_platform.corpora.library.authors import NAME
 from deid_platform.detection.resolve.cross_note import mentioned_in
 from deid_platform.detection.two_pass import Detection, PatientMentionIndex, SecondPass
 from deid_platform.errors import Code, DeidError
