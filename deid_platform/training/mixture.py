@@ -92,10 +92,10 @@ class Mixture:
         fewer = tuple((name, max(1, most // _TUNING)) for name, most in self.corpora)
         return replace(self, corpora=fewer, negatives=0, plain=self.plain // _TUNING, ways=(TUNING,), kept_back=True)
 
-    def more(self, times: int) -> Mixture:
-        """So many times as many notes with identifiers: of carriers that are few, the same ones in more locales."""
-        corpora = tuple((name, most * times) for name, most in self.corpora)
-        return replace(self, corpora=corpora, hospital=self.hospital * times)
+    def more(self, times: float) -> Mixture:
+        """So many times as many woven notes: of carriers that are few, the same ones in more locales."""
+        corpora = tuple((name, round(most * times)) for name, most in self.corpora)
+        return replace(self, corpora=corpora, hospital=round(self.hospital * times))
 
     def takes(self, corpus: str, key: str) -> bool:
         """Whether it is of this carrier: by a hash of its name."""
