@@ -50,6 +50,8 @@ class Mixture:
         locales: Whose names.
         hospital: Notes of the synthetic hospital.
         library: How many surrogates of each note of the library's training authors; beside them the note itself.
+        library_most: The most notes of the library, not counting surrogates, drawn by lot; all unless given.
+        without: Authors of the library that are left out.
         negatives: Texts without any identifier, drawn from vocabularies (`negatives.py`).
         plain: Notes of each carrier corpus without any identifier.
         noisy: Share of the notes that are written once more with the noise of scans or of a hurried hand.
@@ -75,6 +77,8 @@ class Mixture:
     locales: tuple[str, ...] = LOCALES
     hospital: int = 1500
     library: int = 6
+    library_most: int | None = None
+    without: tuple[str, ...] = ()
     negatives: int = 2500
     plain: int = 240
     noisy: float = 0.12
@@ -135,18 +139,27 @@ def _library(mixture: Mixture) -> Iterator[Labelled]:
     """Notes of the training authors and surrogates of them; of the threshold authors the notes alone."""
     if not mixture.library:
         return
-    for one in authors(Use.THRESHOLDS if mixture.kept_back else Use.TRAINING):
-        for written in notes_by(one):
-            gold = written.gold
-            if gold.note is None:
-                continue
-            whole = Labelled(gold.note_id, LIBRARY, "", gold.note.text, gold.spans, one.language)
-            yield whole
-            if mixture.kept_back:
-                continue
-            for number in range(mixture.library):
-                text, spans = refilled(gold, mixture.seed + number)
-                yield from _varied(replace(whole, locale=str(number), text=text, spans=spans), mixture)
+    for gold, language in _written(mixture):
+        if gold.note is None:
+            continue
+        whole = Labelled(gold.note_id, LIBRARY, "", gold.note.text, gold.spans, language)
+        yield whole
+        if mixture.kept_back:
+            continue
+        for number in range(mixture.library):
+            text, spans = refilled(gold, mixture.seed + number)
+            yield from _varied(replace(whole, locale=str(number), text=text, spans=spans), mixture)
+
+
+def _written(mixture: Mixture) -> list[tuple[Gold, str]]:
+    """Notes of the library with their languages: all of a mixture's authors, or as many as it takes, drawn by lot."""
+    use = Use.THRESHOLDS if mixture.kept_back else Use.TRAINING
+    chosen = (one for one in authors(use) if one.name not in mixture.without)
+    every = [(written.gold, one.language) for one in chosen for written in notes_by(one)]
+    if mixture.library_most is None:
+        return every
+    lots = {gold.note_id: Dice(mixture.seed, "library", gold.note_id).between(0, 1 << 30) for gold, _ in every}
+    return sorted(every, key=lambda it: lots[it[0].note_id])[: mixture.library_most]
 
 
 def _hospital(mixture: Mixture) -> Iterator[Labelled]:

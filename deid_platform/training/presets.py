@@ -24,6 +24,7 @@ class Preset:
         adapters: Whether only low-rank adapters are trained, and the classifier.
         binary: Whether only identifiers and other words are told apart; what is found then has the label IDNUM.
         transformers: Whether the network is as the library `transformers` has it, not the one that is shipped.
+        frozen: How many of the first layers stay as they are, with the embeddings; None for none of either.
         notes: How many times as many surrogate notes are made as by default.
     """
 
@@ -37,6 +38,7 @@ class Preset:
     adapters: bool = False
     binary: bool = False
     transformers: bool = False
+    frozen: int | None = None
     notes: int = 1
 
 

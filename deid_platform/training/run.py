@@ -93,6 +93,8 @@ def train(
             lines.write(json.dumps(asdict(progress)) + "\n")
         told(progress)
 
+    if preset.frozen is not None:
+        start.freeze(preset.frozen)
     fine_tune(start.network, windows, preset, folder, told=keep)
     start.save(folder)
     said = {
