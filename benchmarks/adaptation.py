@@ -8,13 +8,14 @@ draw` does, every fourth of them serves the thresholds, the model learns from th
 training authors, and the fold itself is measured: so each note is measured once at each size, by a model that has not
 seen it. Where an author has fewer notes than a size, all are taken and the table says how many. Elsewhere are the notes
 of other authors, from whom neither learns; what they lose is shown for the worst fold. By default these are the other
-authors of the site's use; where that is training, every third of them, and the rest are learned from. The ensemble, on
-the text alone; 95% intervals of a bootstrap over notes. Needs the extra `ml`. What is printed is Markdown.
+authors of the site's use, and of the uses that models learn from every third of them; the rest stand beside. The
+ensemble, on the text alone; 95% intervals of a bootstrap over notes. Needs the extra `ml`. What is printed is Markdown.
 """
 
 from __future__ import annotations
 
 import argparse
+import sys
 import tempfile
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -153,6 +154,7 @@ def curve(
         marked, seconds = 0, 0.0
         for held, rest in parts if size else parts[:1]:
             with tempfile.TemporaryDirectory() as folder:
+                print(f"{site.name}, {len(rest[:size])} notes", file=sys.stderr)
                 begun = time.monotonic()
                 model = trained(rest[:size], how, Path(folder) / "site") if size else how.start
                 seconds += time.monotonic() - begun
@@ -240,7 +242,7 @@ def elsewhere_of(site: Author, named: Sequence[str] | None) -> list[Author]:
     if named:
         return [author(name) for name in named if name != site.name]
     others = [one for one in authors(site.use) if one.name != site.name]
-    return others[::3] if site.use is Use.TRAINING else others
+    return others[::3] if site.use in (Use.TRAINING, Use.THRESHOLDS) else others
 
 
 if __name__ == "__main__":

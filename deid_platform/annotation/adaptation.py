@@ -44,7 +44,7 @@ from deid_platform.notes import Delivery, Note, Span
 from deid_platform.refresh import tables
 from deid_platform.refresh.site import Site
 from deid_platform.review.quarantine import Queue
-from deid_platform.training.plan import text_digest as plain_text_digest
+from deid_platform.training.plan import text_digest as plain_digest_of
 from deid_platform.training.uncertainty import SHARES, Drawable, Part, drawn, part_of, uncertainty
 
 POOL = 2000
@@ -107,7 +107,7 @@ def draw(
     notes: list[Drawable] = []
     for key, note in notes_at(site, rows):
         progress(1)
-        if plain_text_digest(note.text) in measured:
+        if text_digest_of(note) in measured:
             continue
         texts[key] = note
         patient = note.patient_id or key
@@ -275,7 +275,7 @@ def take_mended(site: Site) -> Taken:
     answers: dict[str, Answer] = {}
     for held, spans in Queue(site).mended():
         note = held.note
-        if part_of(note.patient_id or held.key) is not Part.LEARN or plain_text_digest(note.text) in measured:
+        if part_of(note.patient_id or held.key) is not Part.LEARN or text_digest_of(note) in measured:
             continue
         where = {"feed": held.delivery.feed, "delivery": held.delivery.key, "note_id": note.note_id}
         digest = text_digest(site.keyring, note.text)
@@ -284,6 +284,11 @@ def take_mended(site: Site) -> Taken:
     _keep_members(site, added)
     _keep_answers(site, answers)
     return Taken(len(answers), 0)
+
+
+def text_digest_of(note: Note) -> str:
+    """Names a note by its text, as `measured_on` does."""
+    return plain_digest_of(note.text)
 
 
 def members(site: Site) -> dict[str, Member]:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 BESIDE = 100
 """Notes of the library that are learned beside a site's."""
 
-_HOSPITAL = 60  # about as few as it writes
+_HOSPITAL = 20  # hardly fewer can be asked of it
 
 
 def beside(notes: int = BESIDE, *, without: Collection[str] = ()) -> Mixture:
