@@ -3,61 +3,29 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from command_line import deid
-from small_feed import taken_in
+from drawn_notes import KINDS, ODD, PATIENTS, answered, drawing_site, notes_of_feed
 
 from deid_platform.annotation import adaptation
 from deid_platform.annotation.own_model import Comparison, adapt
-from deid_platform.bench import scoring
 from deid_platform.corpora import Reason
 from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.paired import difference
 from deid_platform.evaluation.scores import NoteCounts, summarise
 from deid_platform.labels import Label
-from deid_platform.notes import Delivery
 from deid_platform.refresh import tables
 from deid_platform.refresh.site import Site
-from deid_platform.settings import load_settings
 from deid_platform.training.uncertainty import Part, part_of
 
-KINDS = ("progress note", "discharge summary")
-PATIENTS = 30
-SEEN = "Seen by Quillfeather on 3/14/2019."
-ODD = "rv w Quillfeather, hx per Vaskhale"
-"""Names that nothing introduces: of such a line a model is less sure than of a plain one."""
-
-
-def notes_of_feed() -> list[dict[str, str]]:
-    return [
-        {
-            "note_id": f"n{number}",
-            "patient_id": f"p{number}",
-            "note_type": KINDS[number % 2],
-            "text": f"{ODD if number % 5 == 0 else SEEN} Case {number}.",
-        }
-        for number in range(PATIENTS)
-    ]
+__all__ = ["drawing_site"]
 
 
 @pytest.fixture
-def site(installation_without_warehouse: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
-    """An installation whose sample is of a few of its notes."""
-    config = tmp_path / "deid.toml"
-    text = installation_without_warehouse.read_text().replace('"rules"', '"ensemble"')
-    config.write_text(text.replace("[bench]\n", "[bench]\nsize = 4\nminimum_per_group = 2\n"))
-    folder = tmp_path / "deliveries" / "2026-01-05"
-    folder.mkdir(parents=True)
-    (folder / "notes.jsonl").write_text("".join(json.dumps(row) + "\n" for row in notes_of_feed()))
-    monkeypatch.setenv("DEID_CONFIG", str(config))
-    made = Site(load_settings(config))
-    taken_in(made, Delivery("hospital", "2026-01-05"))
-    scoring.build_test_set(made)
-    yield made
+def site(drawing_site: Site) -> Site:
+    return drawing_site
 
 
 def sampled(site: Site) -> set[str]:
@@ -66,20 +34,6 @@ def sampled(site: Site) -> set[str]:
 
 def ids(some: dict[str, adaptation.Member]) -> set[str]:
     return {it.note.note_id for it in some.values()}
-
-
-def answered(path: Path, change: Callable[[dict], object] = lambda _: None) -> Path:
-    """The tasks of a file as Label Studio gives them back: in each, every Quillfeather is marked."""
-    tasks = json.loads(path.read_text(encoding="utf-8"))
-    for number, task in enumerate(tasks, start=1):
-        task["id"] = number
-        places = re.finditer("Quillfeather", task["data"]["text"])
-        values = ({"start": m.start(), "end": m.end(), "text": m.group(), "labels": ["DOCTOR"]} for m in places)
-        result = [{"type": "labels", "from_name": "label", "to_name": "text", "value": value} for value in values]
-        task["annotations"] = [{"completed_by": 1, "was_cancelled": False, "result": result}]
-        change(task)
-    path.write_text(json.dumps(tasks), encoding="utf-8")
-    return path
 
 
 def test_no_note_is_drawn_that_is_measured_on_and_none_twice(site: Site) -> None:
@@ -147,7 +101,7 @@ def test_what_people_marked_is_taken_back_note_by_note(site: Site, tmp_path: Pat
     assert {it.reason for it in done.refused} == {Reason.CHANGED_TEXT, Reason.UNKNOWN_NOTE}
     marked = adaptation.marked(site)
     assert {it.member.note.key for it in marked} == drawn.keys() - {changed, strange, skipped}
-    assert {it.note.text[s.start : s.end] for it in marked for s in it.spans} == {"Quillfeather"}
+    assert "Quillfeather" in {it.note.text[s.start : s.end] for it in marked for s in it.spans}
     assert adaptation.unmarked(site).keys() == {changed, strange}
 
 
