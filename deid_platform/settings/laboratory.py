@@ -70,7 +70,7 @@ class TrainingSettings(Section):
     start: str | None = None
     epochs: float | None = Field(default=None, gt=0)
     seed: int = 5
-    preset: Literal["default", "long", "site", "paper004", "paper004-binary"] | None = None
+    preset: Literal["default", "library", "long", "site", "paper004", "paper004-binary"] | None = None
 
 
 class ExperimentSettings(Section):

@@ -12,6 +12,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from deid_platform.detection.models.folder import ModelFolder
+from deid_platform.detection.registry import MODELS
 from deid_platform.errors import Code, DeidError
 from deid_platform.training.labelled import Labelled
 from deid_platform.training.mixture import Mixture, labelled
@@ -57,6 +59,9 @@ def adapted(
 ) -> Trained:
     """Goes on from a trained model with notes of a site.
 
+    Where the notes would allow a threshold higher than the former model has it, the former one stays: a few notes show
+    too few identifiers to say what may be let through, and what a site never writes is forgotten first.
+
     Args:
         learn: The site's notes to learn from.
         tuning: Other notes of the site, for the thresholds; the library's threshold authors stand beside them.
@@ -75,6 +80,7 @@ def adapted(
     from deid_platform.training.starting import model_or_encoder
 
     mixture = beside() if mixture is None else mixture
+    former = ModelFolder.shipped(start) if start in MODELS else ModelFolder(Path(start))
     others = Mixture(corpora=(), hospital=0, library=1, negatives=0, plain=0, without=mixture.without, kept_back=True)
     return train(
         [*learn, *labelled(mixture, None)],
@@ -82,6 +88,7 @@ def adapted(
         model_or_encoder(start),
         preset,
         folder,
+        at_most=former if former.is_there else None,
         about={"data": {"own_gold": len(learn) + len(tuning), **asdict(mixture)}},
         told=told,
     )

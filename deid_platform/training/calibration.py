@@ -6,7 +6,7 @@ Belongs here: choosing them on labelled notes that a model was not trained on. D
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,6 +65,28 @@ def calibrated(model: TokenClassifier, notes: Iterable[Labelled]) -> tuple[dict[
         if least is not None:
             by_language.setdefault(language, {})[labels[number].value] = least
     return whole, by_language
+
+
+def no_higher(
+    chosen: tuple[dict[str, float], LanguageThresholds], least: Mapping[str, float], of_languages: LanguageThresholds
+) -> tuple[dict[str, float], LanguageThresholds]:
+    """Thresholds that are those of another model where these would be higher, label by label and for each language.
+
+    Args:
+        chosen: As `calibrated` returns them.
+        least: Of the other model, by label; what it does not have may be anything.
+        of_languages: Of the other model, for languages where they are others.
+    """
+    whole, by_language = chosen
+    lower = {label: min(value, least.get(label, value)) for label, value in whole.items()}
+    made: LanguageThresholds = {}
+    for language in sorted({*by_language, *of_languages}):
+        mine, others = by_language.get(language, {}), of_languages.get(language, {})
+        made[language] = {
+            label: min(mine.get(label, lower.get(label, HIGHEST)), others.get(label, least.get(label, HIGHEST)))
+            for label in sorted({*mine, *others})
+        }
+    return lower, made
 
 
 def _lowest(label: Label, notes: list[Words]) -> float | None:

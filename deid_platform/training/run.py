@@ -13,12 +13,12 @@ from pathlib import Path
 
 import numpy as np
 
-from deid_platform.detection.models.folder import ModelFolder
+from deid_platform.detection.models.folder import LANGUAGE_THRESHOLDS, ModelFolder
 from deid_platform.detection.models.token_classifier import TokenClassifier
 from deid_platform.detection.models.tokens import Reader
 from deid_platform.detection.models.windows import LENGTH
 from deid_platform.errors import Code, DeidError
-from deid_platform.training.calibration import calibrated
+from deid_platform.training.calibration import calibrated, no_higher
 from deid_platform.training.examples import examples, labels_of
 from deid_platform.training.export import write_card
 from deid_platform.training.fine_tuning import Progress, fine_tune
@@ -63,6 +63,7 @@ def train(
     folder: Path,
     *,
     about: dict[str, object],
+    at_most: ModelFolder | None = None,
     told: Callable[[Progress], object] = lambda _: None,
 ) -> Trained:
     """Trains, exports and calibrates a model; goes on where a training of the same notes stopped.
@@ -74,6 +75,7 @@ def train(
         preset: How to train.
         folder: Becomes the model's; holds the checkpoint and the losses too.
         about: What else the card says: the data and where they are from.
+        at_most: A model whose thresholds are not surpassed; None for any.
         told: Of the progress.
 
     Raises:
@@ -107,7 +109,10 @@ def train(
     }
     said["versions"] = {name: version(name) for name in ("torch", "onnxruntime", "tokenizers")}
     write_card(folder, {}, said)
-    thresholds, said["language_thresholds"] = calibrated(TokenClassifier(ModelFolder(folder)), kept_back)
+    chosen = calibrated(TokenClassifier(ModelFolder(folder)), kept_back)
+    if at_most is not None:
+        chosen = no_higher(chosen, at_most.card["thresholds"], at_most.card.get(LANGUAGE_THRESHOLDS, {}))
+    thresholds, said[LANGUAGE_THRESHOLDS] = chosen
     write_card(folder, thresholds, said)
     recall, precision = _scores(TokenClassifier(ModelFolder(folder)), kept_back)
     said["kept_back"] = {"notes": len(kept_back), "recall": round(recall, 4), "precision": round(precision, 4)}

@@ -10,7 +10,7 @@ import pytest
 from deid_platform.detection.models.decoding import Thresholds
 from deid_platform.labels import Label
 from deid_platform.notes import Span
-from deid_platform.training.calibration import HIGHEST, LOWEST, calibrated, isotonic
+from deid_platform.training.calibration import HIGHEST, LOWEST, calibrated, isotonic, no_higher
 from deid_platform.training.examples import LABELS
 from deid_platform.training.labelled import Labelled
 
@@ -70,3 +70,21 @@ def test_isotonic_regression_pools_what_falls():
     assert isotonic(np.array([1.0, 0, 0, 0]), ones[:4]).tolist() == [0.25] * 4
     assert isotonic(np.array([1.0, 0]), np.array([3, 1])).tolist() == [0.75] * 2
     assert isotonic(np.array([]), ones[:0]).tolist() == []
+
+
+@pytest.mark.parametrize(
+    ("language", "label", "least"),
+    [
+        ("", "DATE", 0.1),  # lower than before
+        ("", "ZIP", 0.02),  # not higher
+        ("", "BIOID", 0.15),  # the other model does not have it
+        ("it", "DATE", 0.05),  # lower than that of all languages
+        ("it", "ZIP", 0.02),  # not higher than that of all languages of the other model
+        ("fr", "DATE", 0.01),  # the other model's of a language of which nothing is known here
+        ("fr", "ZIP", None),  # that of all languages counts
+    ],
+)
+def test_thresholds_are_no_higher_than_another_model_s(language, label, least):
+    chosen = {"DATE": 0.1, "ZIP": 0.15, "BIOID": 0.15}, {"it": {"DATE": 0.05, "ZIP": 0.3}}
+    whole, by_language = no_higher(chosen, {"DATE": 0.2, "ZIP": 0.02}, {"fr": {"DATE": 0.01}})
+    assert (by_language.get(language, {}) if language else whole).get(label) == least
