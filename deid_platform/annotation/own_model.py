@@ -95,9 +95,13 @@ def adapt(site: Site, *, told: Callable[[Progress], object] = lambda _: None) ->
     The folder is that of `[training]`; a model that is not better stays beside it, as `NAME.candidate`.
 
     Raises:
-        DeidError: `input-empty` naming the part of which nobody marked a note; `training-on-test` if the bench measures
+        DeidError: `settings-invalid` for a preset of the paper; `input-empty` naming the part of which nobody marked a note; `training-on-test` if the bench measures
             on a note that was marked; `extra-missing` without torch; what training raises.
     """
+    asked = site.settings.training
+    preset = PRESETS[asked.preset or "site"]
+    if preset.transformers:
+        raise DeidError(Code.SETTINGS_INVALID, "training.preset: the shipped model is not of that kind")
     every = marked(site)
     of = {part: [it for it in every if it.member.part is part] for part in Part}
     for part in (Part.LEARN, Part.COMPARE):
@@ -106,8 +110,6 @@ def adapt(site: Site, *, told: Callable[[Progress], object] = lambda _: None) ->
     measured = measured_on(site)
     if seen := sum(text_digest_of(it.note) in measured for it in every):
         raise DeidError(Code.TRAINING_ON_TEST, f"{seen:,} of {len(every):,} notes")
-    asked = site.settings.training
-    preset = PRESETS[asked.preset or "site"]
     preset = replace(preset, seed=asked.seed, epochs=asked.epochs or preset.epochs)
     folder = site.settings.path(asked.folder)
     candidate = folder.with_name(f"{folder.name}.{CANDIDATE}")

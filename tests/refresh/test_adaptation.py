@@ -137,6 +137,13 @@ def test_a_training_needs_notes_of_every_part_and_none_that_is_measured_on(
     assert raised.value.code is Code.TRAINING_ON_TEST
 
 
+def test_a_preset_for_other_architectures_is_refused(site: Site) -> None:
+    training = site.settings.training.model_copy(update={"preset": "paper004"})
+    with pytest.raises(DeidError) as raised:
+        adapt(Site(site.settings.model_copy(update={"training": training})))
+    assert raised.value.code is Code.SETTINGS_INVALID
+
+
 def test_a_person_draws_and_takes_by_commands(site: Site, tmp_path: Path) -> None:
     drawn = deid("adapt", "draw", "--notes", "10", "--to", str(tmp_path / "tasks.json"))
     assert drawn.returncode == 0, drawn.stderr
