@@ -15,6 +15,7 @@ ensemble, on the text alone; 95% intervals of a bootstrap over notes. Needs the 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import tempfile
 import time
@@ -24,7 +25,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-import aims
 from aims import estimate, table
 
 from deid_platform.corpora.gold import Gold
@@ -205,7 +205,7 @@ def main() -> None:
     parser.add_argument("--learn-from-all", action="store_true", help="keep no marked note back for the thresholds")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--figure", type=Path)
-    aims.add_json(parser)
+    parser.add_argument("--json", type=Path, help="a file for recall and precision of each size")
     told = parser.parse_args()
     sites = [author(name) for name in told.author]
     preset = replace(site, rate=told.rate, epochs=told.epochs, tokens=told.tokens, frozen=told.frozen)
@@ -234,7 +234,8 @@ def main() -> None:
                  "recall elsewhere", "precision elsewhere", "seconds a training"), lines))  # fmt: skip
     if told.figure:
         told.figure.write_bytes(adaptation_figure(figures))
-    aims.keep(told.json, kept)
+    if told.json:
+        told.json.write_text(json.dumps(kept, indent=1) + "\n")
 
 
 def elsewhere_of(site: Author, named: Sequence[str] | None) -> list[Author]:

@@ -53,3 +53,29 @@ def test_what_is_forgotten_is_that_of_the_worst_fold(adaptation: ModuleType) -> 
     none, lost = adaptation.forgotten([before, after])
     assert none[0].value == 0
     assert lost[0].value == pytest.approx(-0.05)
+
+
+def test_the_table_has_a_row_for_each_size_as_far_as_the_notes_reach(
+    adaptation: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    learned: list[int] = []
+
+    def trained(marked: list, how: object, folder: Path) -> str:
+        learned.append(len(marked))
+        return str(folder)
+
+    def counted(notes: list, model: str, workers: int) -> tuple[NoteCounts, ...]:
+        return tuple(NoteCounts(100, 18 + (model != "minilm"), 1, 2, 5, 4, cluster=note.note_id) for note in notes)
+
+    monkeypatch.setattr(adaptation, "trained", trained)
+    monkeypatch.setattr(adaptation, "counted", counted)
+    told = ("de-bayern", "--sizes", "4", "40", "--by", "lot", "--elsewhere-notes", "3")
+    files = (tmp_path / "curve.png", tmp_path / "curve.json")
+    monkeypatch.setattr("sys.argv", ["adaptation.py", *told, "--figure", str(files[0]), "--json", str(files[1])])
+    adaptation.main()
+    rows = [line.split(" | ") for line in capsys.readouterr().out.splitlines() if line.startswith("| de-bayern")]
+    assert [row[1] for row in rows] == ["0", "4", "8"]
+    assert learned == [4, 4, 8, 8]
+    assert [row[3][:7] for row in rows] == ["+0.0000", "+0.0048", "+0.0048"]
+    assert files[0].read_bytes().startswith(b"\x89PNG")
+    assert "recall, de-bayern, 8 notes" in files[1].read_text()
