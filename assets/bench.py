@@ -58,11 +58,13 @@ def test_set(site: SiteResource) -> Counts:
     metadata=shown.columns(tables.GOLD_SCHEMA),
 )
 def gold_notes(site: SiteResource) -> Counts:
-    """Notes with gold: the site's own where it has some, else the synthetic hospital's."""
+    """Notes with gold: the site's own where it has some, else the synthetic hospital's; and those of the library."""
+    library = scoring.collect_library(site.site)
     found = scoring.collect_gold(site.site)
     return shown.counts(
         found.notes,
         gold=f"{found.source.whose}, {found.source.hand}",
+        library=f"{library.source.whose}, {library.source.hand}" if library else None,
         gold_spans=found.spans,
         notes_with_gold=shown.table(("feed", "notes"), sorted(found.by_feed.items())) if found.by_feed else None,
     )
@@ -81,7 +83,7 @@ def detections(
     gpu: dg.ResourceParam[Gpu],  # noqa: ARG001 - as in deid/redacted_notes
 ) -> Counts:
     """What the configured detector finds in the gold notes, with topics and on text alone."""
-    manifest = scoring.run_detector(site.site)
+    manifest, *_ = [scoring.run_detector(site.site, it) for it in scoring.sets(site.site)]
     source = Source.of_meta({**manifest.meta, "notes": manifest.rows // len(GIVEN)})
     return shown.counts(manifest.rows, gold=source.both, detector_digest=manifest.meta["detector_digest"])
 
@@ -91,13 +93,15 @@ def metrics(site: SiteResource) -> Counts:
     """How well the detector does on the gold, word by word, with 95% bootstrap intervals; into quality.score.
 
     Recall is the share of the gold's words that are hidden, precision the share of hidden words that are gold.
-    Looks at the gold are counted in the ledger; the same scores computed again are none.
+    Looks at the gold are counted in the ledger; the same scores computed again are none. Shown are the scores that the
+    gate judges by.
     """
-    measured = scoring.measure(site.site)
+    every = sorted((scoring.measure(site.site, it) for it in scoring.sets(site.site)), key=lambda it: it.source.rank)
+    measured = every[0]
     scores = measured.by_inputs["topics"]
     looks = held_out.looks(site.site, measured.taken.held_out)
     return shown.counts(
-        scoring.record(site.site, measured),
+        sum(scoring.record(site.site, it) for it in every),
         gold=measured.source.both,
         **measured.source.words,
         held_out_set=looks.name,
@@ -113,6 +117,14 @@ def metrics(site: SiteResource) -> Counts:
             [(GIVEN[inputs], MEASURES[measure], *figures) for inputs, measure, *figures in measured.headline()],
         ),
         scores_by_label_with_topics=shown.table(("label", "recall", "precision"), measured.by_label()),
+        beside=shown.table(
+            ("measured on", "detector was given", "measure", "value", "95% from", "to"),
+            [
+                (it.source.whose, GIVEN[inputs], MEASURES[measure], *figures)
+                for it in every[1:]
+                for inputs, measure, *figures in it.headline()
+            ],
+        ),
         picture=shown.picture(
             scores_figure(scores, title="What the detector misses with topics, by label", source=str(measured.source)),
             "share of words missed and wrongly hidden, by label, with topics",

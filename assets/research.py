@@ -1,7 +1,7 @@
 """Research: promoted notes, the marts that dbt builds on them, and the release that analysts see."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
 from graphlib import TopologicalSorter
 from io import StringIO
@@ -26,7 +26,7 @@ from deid_platform.errors import Code, DeidError
 from deid_platform.refresh import publish
 from deid_platform.refresh.dossier import write_dossier
 from deid_platform.refresh.summary import release_summary
-from deid_platform.reports.summary import INPUTS, MEASURES, recall_here, summary_markdown
+from deid_platform.reports.summary import INPUTS, MEASURES, Scored, recall_here, summary_markdown
 from deid_platform.warehouse.marts import BuiltMarts
 from deid_platform.warehouse.roles import Role
 from resources import SiteResource, build_folder, mart_relations
@@ -131,16 +131,23 @@ def release(site: SiteResource) -> Counts:
             ("delivery", "notes in", "quarantined", "promoted", "gate"),
             [(d.delivery, d.notes_in, sum(d.quarantined.values()), d.promoted, d.state) for d in found.deliveries],
         ),
-        measured_on=found.source.both if found.source else None,
-        recall_on_own_notes=recall_here(found.source, found.unmeasured),
-        scores=shown.table(
-            ("measure", *(INPUTS[inputs] for inputs in found.scores)),
-            [
-                (name, *(by.get(measure, {}).get("value") for by in found.scores.values()))
-                for measure, name in MEASURES.items()
-            ],
-        ),
+        measured_on="; ".join(it.source.both for it in found.scored) or None,
+        recall_on_own_notes=recall_here((it.source for it in found.scored), found.unmeasured),
+        # Apart: the UI shows longer tables behind a link only.
+        scores=_scores(found.scored[:1]),
+        scores_beside=_scores(found.scored[1:]),
         summary=dg.MetadataValue.md(summary_markdown(found)),
+    )
+
+
+def _scores(scored: Sequence[Scored]) -> dg.MarkdownMetadataValue:
+    return shown.table(
+        ("measure", *INPUTS.values()),
+        [
+            (name, *(it.scores.get(inputs, {}).get(measure, {}).get("value") for inputs in INPUTS))
+            for it in scored
+            for measure, name in MEASURES.items()
+        ],
     )
 
 

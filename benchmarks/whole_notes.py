@@ -140,6 +140,18 @@ def by_label(notes: Sequence[Counted]) -> str:
     return table(head, rows)
 
 
+def of_aims(measured: Mapping[str, Mapping[str, Mapping[str, Estimate]]]) -> dict[str, str]:
+    """What was measured, by the measures that there are aims for."""
+    said = {"topics": "with topics", "text": "text alone"}
+    values = {
+        aims.ON_WHOLE.format(measure, said[inputs] if group == "all" else f"{group}, {said[inputs]}"): estimate(value)
+        for group, by_measure in measured.items()
+        for measure, by_inputs in by_measure.items()
+        for inputs, value in by_inputs.items()
+    }
+    return {name: value for name, value in values.items() if name in aims.AIMS}
+
+
 def main() -> None:
     """Prints the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -164,15 +176,17 @@ def main() -> None:
             groups[one.name] = notes
     groups = {name: notes for name, notes in groups.items() if notes}
     measured = {name: measures(notes) for name, notes in groups.items()}
-    names = list(measured["all"])
-    print(table(("", "notes", *(f"{m}, {i}" for m in names for i in INPUTS)),
-                [(group, str(len(groups[group])), *(estimate(found[m][i]) for m in names for i in INPUTS))
-                 for group, found in measured.items()]))  # fmt: skip
+    for inputs, title in (("topics", "With what the master index knows"), ("text", "On the text alone")):
+        print(f"{title}:\n")
+        rows = [
+            (group, f"{len(groups[group]):,}", *(estimate(values[inputs]) for values in by_measure.values()))
+            for group, by_measure in measured.items()
+        ]
+        print(table(("", "notes", *measured["all"]), rows))
     print(by_label(groups["all"]))
-    aims.keep(
-        arguments.json,
-        {f"{m}, {i}, {g}": estimate(f[m][i]) for g, f in measured.items() for m in names for i in INPUTS},
-    )
+    beside = of_aims(measured)
+    aims.keep(arguments.json, beside)
+    print(aims.beside_aims(beside))
 
 
 if __name__ == "__main__":

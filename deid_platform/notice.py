@@ -16,6 +16,8 @@ from deid_platform.lexicon.lists import ListEntry, index
 
 _PACKAGE = Path(__file__).parent
 _LEXICON = _PACKAGE / "lexicon" / "data"
+_LIBRARY = _PACKAGE / "corpora" / "library" / "data"
+"""Whole notes, written for the project: one line for all of them."""
 _LICENCES = {
     "MIT": "MIT licence",
     "public domain": "public domain",
@@ -78,8 +80,9 @@ def notice() -> str:
 
 
 def _sources() -> Iterator[tuple[str, str, bool]]:
+    yield f"{_LIBRARY.relative_to(_PACKAGE.parent).as_posix()}/", "", False
     for path in _PACKAGE.rglob("*"):
-        if path.suffix in {".txt", ".tsv"} and "data" in path.parts:
+        if path.suffix in {".txt", ".tsv"} and "data" in path.parts and not path.is_relative_to(_LIBRARY):
             name = path.relative_to(_PACKAGE.parent).as_posix()
             if path.parent == _LEXICON:
                 entry = index()[path.stem]

@@ -248,7 +248,7 @@ def _installed(folder: Path, warehouse_url: str) -> Iterator[Path]:
         'site = "north"\nprofile = "demo"\nhome = "home"\n[detection]\ndetector = "rules"\n'
         '[feeds.hospital]\npath = "deliveries"\ngold = "gold"\ndemonstration = true\n'
         'note_types = ["progress note", "discharge summary", "telephone encounter", "referral letter"]\n'
-        "[bench]\nsynthetic_notes = 60\nminimum_gold = 1\n"
+        "[bench]\nsynthetic_notes = 60\nlibrary_notes = 3\nminimum_gold = 1\n"
     )
     with pytest.MonkeyPatch.context() as patch:
         for name in ("DEID_SECRET_FILE", "DAGSTER_HOME"):

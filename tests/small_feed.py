@@ -40,11 +40,21 @@ def taken_in(site: Site, delivery: Delivery, exclusions: Exclusions | None = Non
 
 
 def measure_bench(site: Site) -> None:
-    """The steps of the bench: test set, gold, detection, figures."""
+    """The steps of the bench: test set, gold, detection, figures; of the site's gold, else the hospital's."""
     scoring.build_test_set(site)
     scoring.collect_gold(site)
-    scoring.run_detector(site)
-    scoring.record(site, scoring.measure(site))
+    _measure(site, tables.OWN)
+
+
+def measure_library(site: Site) -> None:
+    """The same of the library's notes, of which a refresh measures too: for tests that are about them."""
+    scoring.collect_library(site)
+    _measure(site, tables.LIBRARY)
+
+
+def _measure(site: Site, of: tables.BenchSet) -> None:
+    scoring.run_detector(site, of)
+    scoring.record(site, scoring.measure(site, of))
 
 
 def seen(site: Site) -> set[str]:

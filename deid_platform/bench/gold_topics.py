@@ -15,27 +15,25 @@ from deid_platform.refresh import tables
 from deid_platform.refresh.folding import with_patients
 from deid_platform.store import NoteStore
 
-DATASETS = {name: f"bench/{name}" for name in tables.TOPICS}
 
-
-def seal_topics(store: NoteStore, topics: Topics) -> None:
-    """Writes the topics of the gold notes.
+def seal_topics(store: NoteStore, topics: Topics, of: tables.BenchSet = tables.OWN) -> None:
+    """Writes the topics of the gold notes of a set.
 
     Raises:
         DeidError: `store-write`.
     """
-    for name, dataset in DATASETS.items():
+    for name, dataset in of.topics.items():
         schema = tables.TOPIC_SCHEMAS[name]
         batches = tables.batched(tables.topic_rows(topics, name), tables.NOTES_A_PART)
         store.write(dataset, tables.ALL, (pa.Table.from_pylist(batch, schema=schema) for batch in batches))
 
 
-def sealed_topics(store: NoteStore) -> Topics:
-    """The topics of the gold notes.
+def sealed_topics(store: NoteStore, of: tables.BenchSet = tables.OWN) -> Topics:
+    """The topics of the gold notes of a set.
 
     Raises:
         DeidError: `not-materialized`; `store-torn`; `store-write` if their file cannot be written.
     """
-    small = {name: store.rows(dataset, tables.ALL) for name, dataset in DATASETS.items() if name != "patients"}
+    small = {name: store.rows(dataset, tables.ALL) for name, dataset in of.topics.items() if name != "patients"}
     others = tables.topics_of({**small, "patients": []})
-    return with_patients(others, [store.read(DATASETS["patients"], tables.ALL)], spool=store.spool)
+    return with_patients(others, [store.read(of.topics["patients"], tables.ALL)], spool=store.spool)

@@ -123,9 +123,9 @@ def looks(site: Site, digest: str) -> Looks:
     return looks_at(site.warehouse.engine(Role.GATEKEEPER), digest)
 
 
-def seal_bench(site: Site) -> HeldOutSet:
-    """Seals what the bench measures on."""
-    held_out = of_bench(site)
+def seal_bench(site: Site, of: tables.BenchSet = tables.OWN) -> HeldOutSet:
+    """Seals a set that the bench measures on."""
+    held_out = of_bench(site, of)
     seal(site.warehouse.engine(Role.GATEKEEPER), held_out)
     return held_out
 
@@ -136,12 +136,12 @@ def look_at_bench(site: Site, detector_digest: str, purpose: Purpose) -> Look:
     return record_look(site.warehouse.engine(Role.GATEKEEPER), held_out.digest, detector_digest, purpose)
 
 
-def of_bench(site: Site) -> HeldOutSet:
-    """What the bench and the laboratory measure on."""
-    manifest = site.store.required(tables.GOLD_NOTES, tables.ALL)
+def of_bench(site: Site, of: tables.BenchSet = tables.OWN) -> HeldOutSet:
+    """What the bench measures on; the laboratory measures on the first set alone."""
+    manifest = site.store.required(of.gold, tables.ALL)
     rows = (
         (tables.from_row(Note, row), tables.spans_of(row["gold"]), [(start, end) for start, end in row["clinical"]])
-        for row in site.store.stream(tables.GOLD_NOTES, tables.ALL)
+        for row in site.store.stream(of.gold, tables.ALL)
     )
     meta = manifest.meta
     sealed = set_of(site, rows, gold=meta["gold"])
@@ -150,9 +150,9 @@ def of_bench(site: Site) -> HeldOutSet:
     return replace(sealed, notes_of=meta["notes_of"], marked_by=meta["marked_by"])
 
 
-def detections_digest(site: Site) -> str:
-    """Which spans the detector found in the notes of the bench."""
-    rows = sorted(map(_said, site.store.stream(tables.DETECTIONS, tables.ALL)))
+def detections_digest(site: Site, of: tables.BenchSet = tables.OWN) -> str:
+    """Which spans the detector found in the notes of a set."""
+    rows = sorted(map(_said, site.store.stream(of.detections, tables.ALL)))
     return site.keyring.digest("detections", *(part for row in rows for part in row))
 
 

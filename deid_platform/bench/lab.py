@@ -17,7 +17,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import astuple, dataclass, replace
 
-from deid_platform.bench.gold_topics import DATASETS, sealed_topics
+from deid_platform.bench.gold_topics import sealed_topics
 from deid_platform.bench.held_out import look_at_bench
 from deid_platform.bench.lab_detection import of_detection, of_site
 from deid_platform.bench.lab_notes import gold_notes
@@ -90,7 +90,7 @@ def measure(site: Site) -> Laboratory:
 
 def _measured_of(site: Site) -> str:
     """A keyed digest of gold, topics and detections as they are sealed, policy, resamples and code."""
-    names = (tables.GOLD_NOTES, tables.DETECTIONS, *DATASETS.values())
+    names = (tables.GOLD_NOTES, tables.DETECTIONS, *tables.OWN.topics.values())
     sealed = [site.store.required(name, tables.ALL) for name in names]
     if sample := _sample(site):
         sealed.append(sample)

@@ -4,8 +4,10 @@ Belongs here: which notes are measured, where their gold comes from, and running
 over them with topics and on text alone (the two rows of Murugadoss 2024, table 1, that need no model). Does not
 belong here: the sampler's formulas (`sampling.py`) or the scores' (`evaluation/`).
 
-Order of gold for a site: its own (adjudicated annotations, or slots planted in its own corpus), else the
-synthetic hospital, and then the summary says that recall on the site's own notes is not measured.
+There are two sets: the site's own notes with gold (adjudicated annotations, slots planted in its own corpus), else the
+synthetic hospital's, and then the summary says that recall on the site's own notes is not measured; and the library's
+whole notes (`library_gold.py`), beside which no program's notes stand alone. Which of them the gate judges by says
+`refresh/judged.py`.
 """
 
 from __future__ import annotations
@@ -24,10 +26,12 @@ from deid_platform.bench.annotated import accepted_notes
 from deid_platform.bench.eligible import arrived, population
 from deid_platform.bench.gold_texts import GoldTexts
 from deid_platform.bench.gold_topics import seal_topics, sealed_topics
+from deid_platform.bench.library_gold import library_gold
 from deid_platform.bench.sealed import current_detections, made_of
 from deid_platform.corpora.exclusions import Exclusions
 from deid_platform.corpora.gold import Gold, read_gold
 from deid_platform.corpora.hospital import HospitalSpec, generate
+from deid_platform.corpora.library.authors import NAME
 from deid_platform.detection.resolve.cross_note import mentioned_in
 from deid_platform.detection.two_pass import Detection, PatientMentionIndex, SecondPass
 from deid_platform.errors import Code, DeidError
@@ -54,7 +58,7 @@ SYNTHETIC = "synthetic_hospital"
 # Apart from any seed that a demonstration would use, so that the bench never scores notes it was shown.
 SYNTHETIC_SEED = 90_210
 INPUTS = tuple(inputs.value for inputs in Inputs)
-_TOLD = ("notes_of", "marked_by")
+_TOLD = ("notes_of", "marked_by", "authors")
 
 
 def build_test_set(site: Site) -> TestSet:
@@ -116,6 +120,21 @@ def collect_gold(site: Site) -> GoldNotes:
         meta |= made_of(site.store.required(tables.TEST_SET, tables.ALL))
     site.store.write(tables.GOLD_NOTES, tables.ALL, parts, meta=lambda: meta)
     return found
+
+
+def collect_library(site: Site) -> GoldNotes | None:
+    """Seals the library's notes with their gold and topics; None where the library has none to measure on."""
+    written, topics, authors = library_gold(site.settings.bench.library_notes)
+    golds = [(it.gold, it.gold.note) for it in written]
+    rows = [_gold_row(note, gold.spans, gold.clinical, None) for gold, note in golds if note is not None]
+    if not rows:
+        return None
+    spans = sum(len(row["gold"]) for row in rows)
+    meta = {"gold": NAME, "gold_by_feed": {}, "authors": authors, "notes": len(rows), "spans": spans}
+    parts = (pa.Table.from_pylist(b, schema=tables.GOLD_SCHEMA) for b in tables.batched(rows, tables.NOTES_A_PART))
+    seal_topics(site.store, topics, tables.LIBRARY)
+    site.store.write(tables.LIBRARY.gold, tables.ALL, parts, meta=lambda: meta)
+    return GoldNotes(Source.of_meta(meta), len(rows), spans, {})
 
 
 def _told(site: Site, by_feed: Iterable[str], hands: Iterable[MarkedBy]) -> dict[str, str]:
@@ -221,33 +240,40 @@ def _gold_row(
     return {**tables.to_row(note), **row}
 
 
-def run_detector(site: Site, *, progress: Callable[[int], None] | None = None) -> Manifest:
-    """Runs the configured detector over the gold notes, with topics and on text alone.
+def sets(site: Site) -> list[tables.BenchSet]:
+    """The sets whose gold is sealed: the first, and the library's where there is one."""
+    return [it for it in tables.BENCH_SETS if it is tables.OWN or site.store.manifest(it.gold, tables.ALL) is not None]
+
+
+def run_detector(
+    site: Site, of: tables.BenchSet = tables.OWN, *, progress: Callable[[int], None] | None = None
+) -> Manifest:
+    """Runs the configured detector over the gold notes of a set, with topics and on text alone.
 
     The set is sealed in the ledger first. Takes the last run's spans over for notes that did not change, where neither
     the detector nor, with topics, the dictionaries did. A note on which the detector raises counts as one in which
     nothing was found.
     """
     store = site.store
-    held_out.seal_bench(site)
-    topics = sealed_topics(store)
-    gold = store.required(tables.GOLD_NOTES, tables.ALL)
+    held_out.seal_bench(site, of)
+    topics = sealed_topics(store, of)
+    gold = store.required(of.gold, tables.ALL)
     detector = site.spec(None).detector_digest
-    known = _detected_before(store)
+    known = _detected_before(store, of)
 
     def parts() -> Iterator[pa.Table]:
         for inputs, spec in (("topics", site.spec(topics).as_measured()), ("text", site.spec(None).as_measured())):
             recipe = (inputs, detector, spec.dictionary_digest(site.keyring))
 
             def keyed(recipe: tuple[str, ...] = recipe) -> Iterator[tuple[str, str, Note]]:
-                for note in _gold_notes(store):
+                for note in _gold_notes(store, of):
                     key = site.keyring.digest(content_digest(note, site.keyring), *recipe)
                     yield key, key, note
 
             found = list(only_new(keyed(), known, partial(site.engine.detect, spec, on_batch=progress)))
             first: list[Detection] = []
             index = PatientMentionIndex(spool=store.spool)
-            for note, (key, new) in zip(_gold_notes(store), found, strict=True):
+            for note, (key, new) in zip(_gold_notes(store, of), found, strict=True):
                 first.append(new or _known(note, known[key]))
                 index.add(note.patient_id, first[-1].mentions)
             second_pass = SecondPass(spec.cross_note_search)
@@ -260,18 +286,18 @@ def run_detector(site: Site, *, progress: Callable[[int], None] | None = None) -
                     # What failed is read anew next time: a server that was down may be up.
                     "cache_key": key if detection.error is None else "",
                 }
-                for note, (key, _), detection in zip(_gold_notes(store), found, first, strict=True)
+                for note, (key, _), detection in zip(_gold_notes(store, of), found, first, strict=True)
             )
             for batch in tables.batched(rows, tables.NOTES_A_PART):
                 yield pa.Table.from_pylist(batch, schema=tables.DETECTION_SCHEMA)
 
     meta = {name: gold.meta[name] for name in ("gold", "gold_by_feed", *_TOLD) if name in gold.meta}
     meta |= {"detector_digest": detector, **made_of(gold)}
-    return store.write(tables.DETECTIONS, tables.ALL, parts(), meta=lambda: meta)
+    return store.write(of.detections, tables.ALL, parts(), meta=lambda: meta)
 
 
-def _gold_notes(store: NoteStore) -> Iterator[Note]:
-    return (tables.from_row(Note, row) for row in store.stream(tables.GOLD_NOTES, tables.ALL))
+def _gold_notes(store: NoteStore, of: tables.BenchSet) -> Iterator[Note]:
+    return (tables.from_row(Note, row) for row in store.stream(of.gold, tables.ALL))
 
 
 def _known(note: Note, row: Sequence[dict[str, Any]]) -> Detection:
@@ -280,16 +306,16 @@ def _known(note: Note, row: Sequence[dict[str, Any]]) -> Detection:
     return Detection(0, spans, mentions=mentioned_in(note.text, spans))
 
 
-def _detected_before(store: NoteStore) -> dict[str, list[dict[str, Any]]]:
+def _detected_before(store: NoteStore, of: tables.BenchSet) -> dict[str, list[dict[str, Any]]]:
     """What the last run's first pass found, by cache key."""
     try:
-        return {row["cache_key"]: row["first"] for row in store.rows(tables.DETECTIONS, tables.ALL) if "first" in row}
+        return {row["cache_key"]: row["first"] for row in store.rows(of.detections, tables.ALL) if "first" in row}
     except DeidError:
         # A cache that is missing, or cannot be trusted, is no cache.
         return {}
 
 
-HEADLINE = ("precision", "recall", "recall_conservative", "f1", "clinical_retention", "leak_rate")
+HEADLINE = ("precision", "recall", "recall_conservative", "f1", "words_kept", "leak_rate")
 
 
 @dataclass(frozen=True)
@@ -298,8 +324,8 @@ class Metrics:
 
     gold: str
     gold_by_feed: dict[str, int]
-    told: dict[str, str]
-    """Of the site's own gold: whose notes, and by which hand."""
+    told: dict[str, Any]
+    """Of the site's own gold: whose notes, and by which hand. Of the library: by how many authors."""
     detector_digest: str
     by_inputs: dict[str, Scores]
     by_language: dict[str, dict[str, Scores]]
@@ -308,6 +334,8 @@ class Metrics:
     """The look that the scores are of."""
     found: tuple[dict[str, Any], ...] = ()
     """Rows of `FOUND_SCHEMA`: what the next detector is compared with."""
+    of: tables.BenchSet = tables.OWN
+    """The set of notes."""
 
     @property
     def source(self) -> Source:
@@ -328,28 +356,28 @@ class Metrics:
             yield label.value, found.recall.value, found.precision.value
 
 
-def measure(site: Site) -> Metrics:
-    """Scores the sealed detections against the sealed gold, which is a look at it unless the same scores stand already.
+def measure(site: Site, of: tables.BenchSet = tables.OWN) -> Metrics:
+    """Scores the sealed detections against a set's gold, which is a look at it unless the same scores stand already.
 
     Raises:
         DeidError: `not-materialized` without detections in today's gold; `held-out-refused`; `warehouse-unreachable`.
     """
     store = site.store
     settings = site.settings.bench
-    manifest = current_detections(store)
+    manifest = current_detections(store, of)
     taken = held_out.look_unless_same(
         site,
-        held_out.of_bench(site),
-        store.manifest(tables.METRICS, tables.ALL),
-        *(held_out.detections_digest(site), f"{settings.resamples} {settings.seed}"),
+        held_out.of_bench(site, of),
+        store.manifest(of.metrics, tables.ALL),
+        *(held_out.detections_digest(site, of), f"{settings.resamples} {settings.seed}"),
         *(package_digest("deid_platform.evaluation"), module_digest(__name__)),
-        *(manifest.meta.get(name, "") for name in _TOLD),
+        *(str(manifest.meta.get(name, "")) for name in _TOLD),
         detector_digest=manifest.meta["detector_digest"],
         purpose=Purpose.GATE,
     )
-    gold = store.rows(tables.GOLD_NOTES, tables.ALL)
+    gold = store.rows(of.gold, tables.ALL)
     found: dict[str, dict[str, tuple[Span, ...]]] = {inputs: {} for inputs in INPUTS}
-    for row in store.rows(tables.DETECTIONS, tables.ALL):
+    for row in store.rows(of.detections, tables.ALL):
         found[row["inputs"]][row["note_id"]] = tables.spans_of(row["spans"])
     counted = {
         inputs: [
@@ -365,7 +393,7 @@ def measure(site: Site) -> Metrics:
         ]
         for inputs in INPUTS
     }
-    own = manifest.meta["gold"] != SYNTHETIC
+    own = manifest.meta["gold"] == "site"
     told = [languages_of(row["text"], row["language"]).main if own else row["language"] for row in gold]
     summarised = partial(summarise, resamples=settings.resamples, seed=settings.seed)
     by_inputs = {inputs: summarised(some) for inputs, some in counted.items()}
@@ -389,6 +417,7 @@ def measure(site: Site) -> Metrics:
             for inputs, some in counted.items()
             for row, counts in zip(gold, some, strict=True)
         ),
+        of,
     )
 
 
@@ -436,7 +465,7 @@ def record(site: Site, measured: Metrics) -> int:
         **measured.taken.meta,
         "found_digest": site.keyring.digest(*(str(tuple(row.values())) for row in measured.found)),
     }
-    previous = site.store.manifest(tables.METRICS, tables.ALL)
+    previous = site.store.manifest(measured.of.metrics, tables.ALL)
     if measured.taken.new and (previous is None or previous.meta != meta):
         for inputs, scores in figures.items():
             record_scores(
@@ -448,7 +477,7 @@ def record(site: Site, measured: Metrics) -> int:
                 look=measured.taken.look.number,
             )
         rows = pa.Table.from_pylist(list(measured.found), schema=tables.FOUND_SCHEMA)
-        site.store.write(tables.METRICS, tables.ALL, [rows], meta=lambda: meta)
+        site.store.write(measured.of.metrics, tables.ALL, [rows], meta=lambda: meta)
     return sum(len(scores) for scores in figures.values())
 
 

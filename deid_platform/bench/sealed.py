@@ -21,18 +21,18 @@ def made_of(sealed: Manifest) -> dict[str, str]:
     return {_MADE_OF: plain_digest(*(part.digest for part in sealed.parts))}
 
 
-def current_detections(store: NoteStore) -> Manifest:
-    """The manifest of what was found in the gold, where that is the gold of today and of the sample of today.
+def current_detections(store: NoteStore, of: tables.BenchSet = tables.OWN) -> Manifest:
+    """The manifest of what was found in a set's gold, where that is the gold of today and of the sample of today.
 
     What earlier versions of the platform sealed does not say what it is made of, and counts.
 
     Raises:
         DeidError: `not-materialized`, naming what is missing or has to be made anew.
     """
-    detections, gold = (store.required(name, tables.ALL) for name in (tables.DETECTIONS, tables.GOLD_NOTES))
+    detections, gold = (store.required(name, tables.ALL) for name in (of.detections, of.gold))
     sample = store.manifest(tables.TEST_SET, tables.ALL)
     for made, source in ((gold, sample), (detections, gold)):
-        of = made.meta.get(_MADE_OF)
-        if of is not None and (source is None or made_of(source)[_MADE_OF] != of):
+        known = made.meta.get(_MADE_OF)
+        if known is not None and (source is None or made_of(source)[_MADE_OF] != known):
             raise DeidError(Code.NOT_MATERIALIZED, f"{made.dataset}/{made.partition}")
     return detections

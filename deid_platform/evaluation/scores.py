@@ -31,7 +31,10 @@ from deid_platform.labels import Label
 from deid_platform.notes import Span
 
 SMALLEST_SHOWN = 11
-MEASURES = ("precision", "recall", "recall_conservative", "f1", "entity_recall", "leak_rate", "clinical_retention")
+MEASURES = (
+    *("precision", "recall", "recall_conservative", "f1", "entity_recall", "leak_rate"),
+    *("words_kept", "clinical_retention"),
+)
 """Of all words, whatever their label."""
 
 
@@ -119,7 +122,9 @@ class Scores:
         f1: Harmonic mean of precision and recall: 2 TP / (2 TP + FP + FN).
         entity_recall: Share of gold entities that are covered whole.
         leak_rate: Share of the notes with gold entities in which one is not covered whole.
-        clinical_retention: Share of clinical terms that no detected span touches.
+        words_kept: Share of the words that gold does not touch which no detected span touches either: where gold is of
+            whole notes, what is left of everything that identifies nobody.
+        clinical_retention: Share of clinical terms, of those that gold lists, that no detected span touches.
         labels: By label, for labels that gold or detector use.
     """
 
@@ -131,6 +136,7 @@ class Scores:
     f1: Estimate
     entity_recall: Estimate
     leak_rate: Estimate
+    words_kept: Estimate
     clinical_retention: Estimate
     labels: Mapping[Label, LabelScores]
 
@@ -139,7 +145,12 @@ class Scores:
 
         The counts are as they are, for the gate to judge by; whoever shows them suppresses small ones.
         """
-        measures: list[tuple[str, str, Estimate]] = [("ALL", name, getattr(self, name)) for name in MEASURES]
+        measures: list[tuple[str, str, Estimate]] = [
+            # Not every gold lists clinical terms, and of none there is no share.
+            ("ALL", name, getattr(self, name))
+            for name in MEASURES
+            if name != "clinical_retention" or self.clinical_retention.total
+        ]
         for label, scores in self.labels.items():
             measures += [
                 (label.value, name, getattr(scores, name)) for name in ("recall", "precision", "entity_recall")
@@ -219,6 +230,10 @@ def summarise(counts: Iterable[NoteCounts], *, resamples: int = RESAMPLES, seed:
     table = np.array([_row(note, labels) for note in notes], dtype=np.float64).reshape(len(notes), width)
     estimate = Resampling(table, [note.cluster for note in notes], resamples=resamples, seed=seed).share
     tp, fp, fn = _named("true_positives"), _named("false_positives"), _named("false_negatives")
+
+    def other(t: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        return _named("words")(t) - tp(t) - fn(t)
+
     by_label: dict[Label, LabelScores] = {}
     for number, label in enumerate(labels):
         base = len(_COLUMNS) + 6 * number
@@ -241,6 +256,7 @@ def summarise(counts: Iterable[NoteCounts], *, resamples: int = RESAMPLES, seed:
         f1=estimate(lambda t: 2 * tp(t), lambda t: 2 * tp(t) + fp(t) + fn(t)),
         entity_recall=estimate(_named("covered_entities"), _named("entities")),
         leak_rate=estimate(_named("leaking"), _named("with_gold")),
+        words_kept=estimate(lambda t: other(t) - fp(t), other),
         clinical_retention=estimate(_named("kept_clinical"), _named("clinical")),
         labels=by_label,
     )
@@ -257,6 +273,7 @@ _COLUMNS = (
     "clinical",
     "kept_clinical",
     "whole",
+    "words",
 )
 
 
@@ -276,6 +293,7 @@ def _row(note: NoteCounts, labels: Sequence[Label]) -> list[int]:
         note.clinical,
         note.kept_clinical,
         note.whole or 0,
+        note.words,
     ]
     for label in labels:
         c = note.labels.get(label, LabelCounts())

@@ -23,6 +23,8 @@ class NotesOf(StrEnum):
     DEMONSTRATION = "demonstration"
     """Of feeds that deid.toml marks as demonstration data."""
     BOTH = "site_and_demonstration"
+    LIBRARY = "library"
+    """Whole notes that many authors wrote for the platform, with the topics that they gave (`corpora/library`)."""
     HOSPITAL = "synthetic_hospital"
     PUBLISHED = "published"
     """Published notes; a program wrote identifiers into them, and made the topics with these."""
@@ -44,6 +46,8 @@ class MarkedBy(StrEnum):
     """People outside such a round, as deid.toml says."""
     SLOTS = "slots"
     """A program that wrote identifiers into slots of the site's own corpus, as deid.toml says."""
+    AUTHORS = "authors"
+    """The people who wrote the notes."""
     WRITER = "writer"
     """The program that wrote the notes."""
     WRITTEN_IN = "written_in"
@@ -63,12 +67,13 @@ HANDS = (MarkedBy.ANNOTATORS, MarkedBy.SLOTS, MarkedBy.WRITER)
 """What deid.toml may say of a feed's gold."""
 OF_GOLD: Mapping[str, tuple[NotesOf, MarkedBy]] = {
     "site": (NotesOf.NOT_RECORDED, MarkedBy.NOT_RECORDED),  # said by each held-out set; this is of earlier ones
+    "library": (NotesOf.LIBRARY, MarkedBy.AUTHORS),
     "synthetic_hospital": (NotesOf.HOSPITAL, MarkedBy.WRITER),
     "judged_pairs": (NotesOf.PAIRS, MarkedBy.LABELLERS),
     "read_notes": (NotesOf.SITE, MarkedBy.READERS),
 }
 _OTHER = (NotesOf.PUBLISHED, MarkedBy.WRITTEN_IN)
-AUTHOR = "the author of the notes that rules and model learned from"
+FLATTERY = "whose ways rules and model learned: flattery"
 _NOTES = {
     NotesOf.SITE: "this site",
     NotesOf.DEMONSTRATION: "demonstration data",
@@ -79,6 +84,7 @@ _NOTES = {
 }
 _TOPICS = {
     NotesOf.SITE: "its topics",
+    NotesOf.LIBRARY: "the topics that they gave",
     NotesOf.PUBLISHED: "topics made for them",
     NotesOf.PAIRS: "no topics",
     NotesOf.NOT_RECORDED: "topics of an unrecorded source",
@@ -88,6 +94,7 @@ _HANDS = {
     MarkedBy.ADJUDICATED: "marked by the site's annotators (adjudicated)",
     MarkedBy.ANNOTATORS: "marked by people, as deid.toml says",
     MarkedBy.SLOTS: "marked by the program that wrote identifiers into slots of its corpus",
+    MarkedBy.AUTHORS: "marked by those who wrote them",
     MarkedBy.WRITER: "marked by the program that wrote them",
     MarkedBy.WRITTEN_IN: "marked by the program that wrote identifiers into them",
     MarkedBy.READERS: "without gold, as two readers and an adjudicator judge them",
@@ -108,6 +115,7 @@ class Source:
         marked_by: By which hand.
         notes: How many, as it may be shown; empty where it is not said.
         feeds: The site's feeds that they are of, where it is said.
+        authors: Of the library's notes, by how many authors they are; 0 where it is not said.
     """
 
     notes_of: NotesOf
@@ -115,6 +123,7 @@ class Source:
     marked_by: MarkedBy
     notes: str = ""
     feeds: Sequence[str] = ()
+    authors: int = 0
 
     @classmethod
     def of(
@@ -126,6 +135,7 @@ class Source:
         marked_by: str | None = None,
         notes: str = "",
         feeds: Sequence[str] = (),
+        authors: int = 0,
     ) -> Source:
         """From the name of a gold, and what is recorded beside it.
 
@@ -136,6 +146,7 @@ class Source:
             marked_by: By which hand, likewise.
             notes: How many notes, as it may be shown.
             feeds: The site's feeds that they are of.
+            authors: Of how many authors of the library.
         """
         known, hand = OF_GOLD.get(gold, _OTHER)
         whose = NotesOf(notes_of) if notes_of else known
@@ -145,6 +156,7 @@ class Source:
             MarkedBy(marked_by) if marked_by else hand,
             notes,
             feeds,
+            authors,
         )
 
     @classmethod
@@ -156,6 +168,7 @@ class Source:
             marked_by=meta.get("marked_by"),
             notes=suppress(meta["notes"]) if "notes" in meta else "",
             feeds=tuple(sorted(meta.get("gold_by_feed", ()))),
+            authors=meta.get("authors", 0),
         )
 
     @property
@@ -167,6 +180,19 @@ class Source:
     def of_site(self) -> bool:
         """Whether it is notes of the site's own feeds, be they demonstration data."""
         return self.notes_of in (NotesOf.SITE, NotesOf.DEMONSTRATION, NotesOf.BOTH)
+
+    @property
+    def rank(self) -> int:
+        """Which gold counts before which others; 0 is the first.
+
+        A site's own, marked by people or planted in slots of its notes; the library's whole notes; notes of a program,
+        a demonstration's or the synthetic hospital's.
+        """
+        if self.notes_of is NotesOf.LIBRARY:
+            return 1
+        if self.notes_of is NotesOf.HOSPITAL:
+            return 3
+        return 2 if self.marked_by is MarkedBy.WRITER else 0
 
     @property
     def invented(self) -> bool:
@@ -181,6 +207,9 @@ class Source:
         count = f"{self.notes} " if self.notes else ""
         if self.notes_of is NotesOf.PAIRS:
             return f"{count}pairs of texts that come with the platform"
+        if self.notes_of is NotesOf.LIBRARY:
+            authors = "1 author" if self.authors == 1 else f"{self.authors or 'several'} authors"
+            return f"{count}whole notes of {authors}, not this site's"
         said = "the demonstration (the synthetic hospital)" if self._demonstrated else _NOTES[self.notes_of]
         if self.feeds and self.notes_of is NotesOf.SITE:
             said += f"'s {'feed' if len(self.feeds) == 1 else 'feeds'} {', '.join(self.feeds)}"
@@ -190,7 +219,7 @@ class Source:
     def hand(self) -> str:
         """By which hand, in words."""
         said = _HANDS[self.marked_by]
-        return f"{said}, {AUTHOR}" if self.invented and self.marked_by is MarkedBy.WRITER else said
+        return f"{said}, {FLATTERY}" if self.invented and self.marked_by is MarkedBy.WRITER else said
 
     @property
     def topics(self) -> str:

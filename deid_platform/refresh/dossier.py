@@ -165,7 +165,8 @@ def gathered(site: Site, found: Release) -> page.Dossier:
     """The facts of a release."""
     officer = site.warehouse.engine(Role.OFFICER)
     policy = policy_as_made(site, found)
-    readings, judges = _readings(officer, found.detector_digest, found.policy_digest)
+    authors = _authors(site, found.detector_digest)
+    readings, judges = _readings(officer, found.detector_digest, found.policy_digest, authors)
     facts = page.Dossier(
         site=site.settings.site,
         release=found.release,
@@ -318,7 +319,7 @@ def _languages(officer: Engine, name: str) -> list[page.Language]:
     with begin(officer) as connection:
         rows: Sequence[Mapping[str, Any] | None] = connection.execute(statement, {"r": name}).scalars().all()
     for code, counted in (item for row in rows for item in (row or {}).items()):
-        gold = next((it for it in ("site", "synthetic_hospital", "shipped") if it in counted), None)
+        gold = next((it for it in ("site", "library", "synthetic_hospital", "shipped") if it in counted), None)
         figures = counted[gold] if gold else {"notes": None, "recall_low": None, "precision": None}
         before = found.get(code)
         found[code] = page.Language(
@@ -348,7 +349,15 @@ def _waivers(officer: Engine, name: str) -> list[page.Waived]:
     ]
 
 
-def _readings(officer: Engine, detector_digest: str, policy_digest: str) -> tuple[list[page.Reading], list[str]]:
+def _authors(site: Site, detector_digest: str) -> int:
+    """By how many authors the library's notes are on which a detector was measured here; 0 if it was not."""
+    metrics = site.store.manifest(tables.LIBRARY.metrics, tables.ALL)
+    return int(metrics.meta["authors"]) if metrics and metrics.meta["detector_digest"] == detector_digest else 0
+
+
+def _readings(
+    officer: Engine, detector_digest: str, policy_digest: str, authors: int = 0
+) -> tuple[list[page.Reading], list[str]]:
     """What was measured of a detector, as analysts see it, of its releases under the policy, and of the judges; and the
     digests of those judges that are language models."""
     statement = text(
@@ -362,7 +371,7 @@ def _readings(officer: Engine, detector_digest: str, policy_digest: str) -> tupl
         page.Reading(
             *(row.gold, row.inputs, "words", row.label, row.measure),
             page.Figure(row.value, row.low, row.high, row.n),
-            source=Source.of(row.gold, row.inputs, notes_of=row.notes_of, marked_by=row.marked_by),
+            source=Source.of(row.gold, row.inputs, notes_of=row.notes_of, marked_by=row.marked_by, authors=authors),
         )
         for row in rows
     ]
@@ -398,7 +407,7 @@ def _change(officer: Engine, found: Release) -> page.Change | None:
             ),
             None,
         )
-        for gold in [page.gold_of(every)]
+        for gold in [next(iter(page.golds_of(every)), None)]
         for measure in ("recall", "precision")
     )
     change = page.Change(before, former.policy, former.detector_digest, None, None)

@@ -13,12 +13,14 @@ in force was measured before that was counted, both are compared by the words th
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from deid_platform.evaluation.paired import difference
 from deid_platform.evaluation.scores import NoteCounts
 from deid_platform.notes import Delivery
 from deid_platform.refresh import tables
+from deid_platform.refresh.judged import measurements
 from deid_platform.refresh.site import Site
 from deid_platform.store import Manifest
 from deid_platform.warehouse.staging import Inputs
@@ -59,7 +61,9 @@ def compared(site: Site, metrics: Manifest, inputs: str) -> Compared | None:
         return None
     known = {it["note"]: it for it in site.store.stream(tables.IN_FORCE, tables.ALL) if it["inputs"] == inputs}
     rows = [
-        row for row in site.store.stream(tables.METRICS, tables.ALL) if row["inputs"] == inputs and row["note"] in known
+        row
+        for row in site.store.stream(metrics.dataset, tables.ALL)
+        if row["inputs"] == inputs and row["note"] in known
     ]
     then = [known[row["note"]] for row in rows]
     found_as = "whole" if all(it.get("whole") is not None for it in (*rows, *then)) else "found"
@@ -90,12 +94,17 @@ def holds(site: Site, found: Compared | None) -> bool:
 
 
 def put_in_force(site: Site, delivery: Delivery) -> None:
-    """Keeps the measurement of a promoted delivery's detector, so that the next one is compared with it."""
+    """Keeps the measurements of a promoted delivery's detector, so that the next one is compared with it.
+
+    Those on every set of notes, so that the next one is compared whichever the gate judges by then.
+    """
     manifest = site.store.required(tables.REDACTED_NOTES, delivery.key)
-    metrics = site.store.manifest(tables.METRICS, tables.ALL)
+    every = measurements(site.store)
     digest = manifest.meta["detector_digest"]
-    if metrics is None or not metrics.rows or metrics.meta["detector_digest"] != digest:
+    if not every or not every[0].rows or every[0].meta["detector_digest"] != digest:
         return
-    if all(holds(site, compared(site, metrics, inputs.value)) for inputs in Inputs):
-        meta = {"detector_digest": digest, "gold": metrics.meta["gold"]}
-        site.store.write(tables.IN_FORCE, tables.ALL, site.store.read(tables.METRICS, tables.ALL), meta=lambda: meta)
+    if all(holds(site, compared(site, every[0], inputs.value)) for inputs in Inputs):
+        meta = {"detector_digest": digest, "gold": every[0].meta["gold"]}
+        kept = (it for it in every if it.meta["detector_digest"] == digest)
+        parts = chain.from_iterable(site.store.read(it.dataset, tables.ALL) for it in kept)
+        site.store.write(tables.IN_FORCE, tables.ALL, parts, meta=lambda: meta)

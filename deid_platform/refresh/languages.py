@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from deid_platform.detection.registry import is_shipped
 from deid_platform.languages import UNDETERMINED
 from deid_platform.languages.shipped import SHIPPED
-from deid_platform.refresh import tables
+from deid_platform.refresh.judged import measurements
 from deid_platform.warehouse.ledger import GateRow
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from deid_platform.settings import Settings
     from deid_platform.store import Manifest, NoteStore
 
-OWN, SYNTHETIC, CARD = "site", "synthetic_hospital", "shipped"
-"""Where a figure comes from: the site's gold, the synthetic hospital's, the card of the shipped model."""
+OWN, LIBRARY, SYNTHETIC, CARD = "site", "library", "synthetic_hospital", "shipped"
+"""Where a figure comes from: the gold of the site, the library or the synthetic hospital, the shipped model's card."""
 _DEMO = "demo"
 
 
@@ -35,7 +35,7 @@ class Measured:
     """What was measured of the detector in one language.
 
     Attributes:
-        source: `site`, `synthetic_hospital` or `shipped`.
+        source: `site`, `library`, `synthetic_hospital` or `shipped`.
         notes: Gold notes; None of the card, which has them by corpus.
         recall_low: Lower end of the 95% interval of recall: conservative but for the card's.
         precision: By words.
@@ -48,7 +48,9 @@ class Measured:
 
 
 def measured(settings: Settings, store: NoteStore, detector_digest: str, inputs: str) -> dict[str, Measured]:
-    """The best figure of each language for the detector of today: the site's gold, else the bench's, else the card's.
+    """The best figure of each language for the detector of today, by the order of gold, and the card's at last.
+
+    The library's counts for a language of which it has as many notes as a feed's gold needs.
 
     Args:
         settings: Of the installation.
@@ -60,14 +62,15 @@ def measured(settings: Settings, store: NoteStore, detector_digest: str, inputs:
     found: dict[str, Measured] = {}
     if is_shipped(detection.detector, detection.models):
         found = {code: Measured(CARD, None, it.recall_low, it.precision) for code, it in SHIPPED.items()}
-    metrics = store.manifest(tables.METRICS, tables.ALL)
-    if metrics is None or metrics.meta["detector_digest"] != detector_digest:
-        return found
-    by_language: Mapping[str, Mapping[str, float | None]] = metrics.meta.get("languages", {}).get(inputs, {})
-    for code, it in by_language.items():
-        if code != UNDETERMINED:
+    for metrics in reversed(measurements(store)):
+        if metrics.meta["detector_digest"] != detector_digest:
+            continue
+        by_language: Mapping[str, Mapping[str, float | None]] = metrics.meta.get("languages", {}).get(inputs, {})
+        least = settings.bench.minimum_gold if metrics.meta["gold"] == LIBRARY else 0
+        for code, it in by_language.items():
             notes = int(it["notes"] or 0)
-            found[code] = Measured(metrics.meta["gold"], notes, it["recall_low"], it["precision"])
+            if code != UNDETERMINED and notes >= least:
+                found[code] = Measured(metrics.meta["gold"], notes, it["recall_low"], it["precision"])
     return found
 
 

@@ -8,9 +8,10 @@ from deid_platform.notes import Delivery
 from deid_platform.refresh import tables
 from deid_platform.refresh.archive import under_way
 from deid_platform.refresh.dossier import dossier_path
+from deid_platform.refresh.judged import measurements
 from deid_platform.refresh.rotation import told_by_former
 from deid_platform.refresh.site import Site
-from deid_platform.reports.summary import DeliveryLine, ReleaseSummary
+from deid_platform.reports.summary import DeliveryLine, ReleaseSummary, Scored
 from deid_platform.warehouse.dossiers import newest_dossier, signed
 from deid_platform.warehouse.marks import open_marks
 from deid_platform.warehouse.queries import DeliverySummary, notes_shown, summary
@@ -28,8 +29,8 @@ def release_summary(site: Site) -> ReleaseSummary:
         DeidError: `warehouse-not-ready` or `warehouse-unreachable`.
     """
     found = summary(site.warehouse.engine(Role.OFFICER))
-    metrics = site.store.manifest(tables.METRICS, tables.ALL)
-    measured = set(metrics.meta["gold_by_feed"]) if metrics else set()
+    every = measurements(site.store)
+    measured = {feed for it in every for feed in it.meta["gold_by_feed"]}
     return ReleaseSummary(
         site=site.settings.site,
         profile=found.profile,
@@ -40,9 +41,8 @@ def release_summary(site: Site) -> ReleaseSummary:
         notes_shown=notes_shown(site.warehouse.engine(Role.OFFICER)),
         deliveries=tuple(_line(site, held) for held in found.deliveries),
         template_text=sum((_template_text(site, held) for held in found.deliveries), TemplateCounts()),
-        source=Source.of_meta(metrics.meta) if metrics else None,
+        scored=tuple(Scored(Source.of_meta(it.meta), it.meta["headline"]) for it in every),
         unmeasured=tuple(sorted({Delivery.parse(it.delivery).feed for it in found.deliveries} - measured)),
-        scores=metrics.meta["headline"] if metrics else {},
         warehouse=site.warehouse.describe(),
         places={
             **(_DEMONSTRATION if found.profile == "demo" else _PRODUCTION),

@@ -6,7 +6,7 @@ Belongs here: the datasets' names and columns, once. Does not belong here: readi
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from datetime import date
 from itertools import islice
 from typing import Any, TypeVar
@@ -62,6 +62,35 @@ METRICS = "bench/metrics"
 """Scores as they go to the gate; its rows say how many words were found in each note."""
 IN_FORCE = "bench/in_force"
 """The same rows of the detector in force (`in_force.py`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class BenchSet:
+    """The datasets of one set of notes with gold on which the bench measures.
+
+    Attributes:
+        gold: The notes and their gold.
+        topics: Kind of topic -> what the detector is given with them.
+        detections: What it finds.
+        metrics: Scores of that; the rows say how many words were found in each note.
+    """
+
+    gold: str
+    topics: Mapping[str, str]
+    detections: str
+    metrics: str
+
+
+OWN = BenchSet(GOLD_NOTES, {name: f"bench/{name}" for name in TOPICS}, DETECTIONS, METRICS)
+"""The site's own notes with gold, else the synthetic hospital's."""
+LIBRARY = BenchSet(
+    "bench/library_notes",
+    {name: f"bench/library_{name}" for name in TOPICS},
+    "bench/library_detections",
+    "bench/library_metrics",
+)
+"""The library's whole notes of authors for tests."""
+BENCH_SETS = (OWN, LIBRARY)
 ANNOTATION_ROUNDS = "annotation/rounds"
 """Which notes people were given, a partition a round."""
 ANNOTATION_SPANS = "annotation/spans"

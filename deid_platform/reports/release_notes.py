@@ -182,7 +182,7 @@ def _scores(notes: ReleaseNotes) -> str:
 
 def _score_tables(notes: ReleaseNotes) -> Iterator[tuple[Source, str]]:
     before = notes.former.scores if notes.former else {}
-    for source in sorted({*notes.release.scores, *before}, key=str):
+    for source in sorted({*notes.release.scores, *before}, key=lambda it: (it.rank, str(it))):
         rows = []
         for measure, name in MEASURES.items():
             cells = (scores.get(source, {}).get(measure) for scores in (notes.release.scores, before))

@@ -57,7 +57,8 @@ def scores_table(scores: Scores, *, title: str) -> Table:
         f"{scores.notes:,} notes, {scores.words:,} words; "
         f"recall of words hidden whole {shown(scores.recall_conservative)}; "
         f"notes with a missed identifier {shown(scores.leak_rate)}; "
-        f"clinical terms kept {shown(scores.clinical_retention)}"
+        f"clinical words kept {shown(scores.words_kept)}"
+        + (f"; of listed clinical terms {shown(scores.clinical_retention)}" if scores.clinical_retention.total else "")
     )
     return table
 

@@ -7,7 +7,7 @@ show is suppressed where it is made.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Decimal
 from math import floor
@@ -25,7 +25,7 @@ MEASURES = {
     "recall": "recall",
     "recall_conservative": "recall, words hidden whole",
     "f1": "F1",
-    "clinical_retention": "clinical terms kept",
+    "words_kept": "clinical words kept",
     "leak_rate": "notes with a missed identifier",
 }
 
@@ -60,6 +60,19 @@ class DeliveryLine:
 
 
 @dataclass(frozen=True)
+class Scored:
+    """The bench's scores on one set of notes.
+
+    Attributes:
+        source: Where they are from.
+        scores: Inputs -> measure -> value, low, high.
+    """
+
+    source: Source
+    scores: Mapping[str, Mapping[str, Mapping[str, float | None]]]
+
+
+@dataclass(frozen=True)
 class ReleaseSummary:
     """A refresh from end to end. Counts, shares and names of things; nothing of any note."""
 
@@ -76,12 +89,10 @@ class ReleaseSummary:
     """What of the text was recognised once and its verdict reused, of the last run of each delivery."""
     archives: tuple[str, ...] = ()
     """How far each archive is of which research does not hold all yet."""
-    source: Source | None = None
-    """Where the scores are from."""
+    scored: tuple[Scored, ...] = ()
+    """The scores that the gate judges by, then those on other notes."""
     unmeasured: tuple[str, ...] = ()
     """Feeds on whose notes recall was not measured."""
-    scores: Mapping[str, Mapping[str, Mapping[str, float | None]]] = field(default_factory=dict)
-    """Inputs -> measure -> value, low, high."""
     warehouse: str = ""
     places: Mapping[str, str] = field(default_factory=dict)
     """What -> how to get there."""
@@ -177,9 +188,9 @@ _COLUMNS = (
 )
 
 
-def _score_rows(summary: ReleaseSummary) -> Iterator[tuple[str, ...]]:
+def _score_rows(it: Scored) -> Iterator[tuple[str, ...]]:
     for measure, name in MEASURES.items():
-        cells = (summary.scores[inputs].get(measure, {}) for inputs in summary.scores)
+        cells = (it.scores[inputs].get(measure, {}) for inputs in it.scores)
         yield (name, *(interval(cell.get("value"), cell.get("low"), cell.get("high")) for cell in cells))
 
 
@@ -192,16 +203,19 @@ def _shown(summary: ReleaseSummary) -> str:
     return f"{summary.notes_shown:,}: {promoted:,} promoted, {gone:,} of them since corrected, withdrawn or hidden"
 
 
-def recall_here(source: Source | None, unmeasured: Sequence[str]) -> str:
+def recall_here(sources: Iterable[Source], unmeasured: Sequence[str]) -> str:
     """Whether recall was measured on this site's notes, and of which feeds it was not."""
-    if source is None or not source.of_site:
+    own = next((it for it in sources if it.of_site), None)
+    if own is None:
         return "not measured"
-    said = "measured" + (", on demonstration data" if source.notes_of is NotesOf.DEMONSTRATION else "")
+    said = "measured" + (", on demonstration data" if own.notes_of is NotesOf.DEMONSTRATION else "")
     return said + (f"; not on those of {', '.join(unmeasured)}" if unmeasured else "")
 
 
-def _on(summary: ReleaseSummary) -> str:
-    return summary.source.both if summary.source else "notes of an unrecorded source"
+def _titled(summary: ReleaseSummary) -> Iterator[tuple[str, Scored]]:
+    """Each set of scores under what they are of; the gate judges by the first."""
+    for number, it in enumerate(summary.scored):
+        yield it.source.both + ("" if number else "; the gate judges by these"), it
 
 
 def _headline(summary: ReleaseSummary) -> dict[str, str]:
@@ -210,7 +224,11 @@ def _headline(summary: ReleaseSummary) -> dict[str, str]:
         "release": (summary.release or "none active")
         + (f"; not complete yet: {', '.join(summary.waiting)}" if summary.waiting else ""),
         **({"archive under way": "; ".join(summary.archives)} if summary.archives else {}),
-        **({"recall, own notes": recall_here(summary.source, summary.unmeasured)} if summary.scores else {}),
+        **(
+            {"recall, own notes": recall_here((it.source for it in summary.scored), summary.unmeasured)}
+            if summary.scored
+            else {}
+        ),
         "policy": summary.policy,
         "gate profile": summary.profile or "none",
         "notes in research": _shown(summary),
@@ -230,11 +248,11 @@ def summary_markdown(summary: ReleaseSummary) -> str:
     lines = [f"- **{name}**: {value}" for name, value in _headline(summary).items()]
     lines += ["", "| " + " | ".join(_COLUMNS) + " |", "|" + " --- |" * len(_COLUMNS)]
     lines += ["| " + " | ".join(row) + " |" for row in map(_row, summary.deliveries)]
-    if summary.scores:
-        lines += ["", f"Measured on {_on(summary)}; words, 95% bootstrap intervals.", ""]
-        lines += ["| measure | " + " | ".join(INPUTS.get(i, i) for i in summary.scores) + " |"]
-        lines += ["|" + " --- |" * (1 + len(summary.scores))]
-        lines += ["| " + " | ".join(row) + " |" for row in _score_rows(summary)]
+    for title, it in _titled(summary):
+        lines += ["", f"Measured on {title}. Words, 95% bootstrap intervals.", ""]
+        lines += ["| measure | " + " | ".join(INPUTS.get(i, i) for i in it.scores) + " |"]
+        lines += ["|" + " --- |" * (1 + len(it.scores))]
+        lines += ["| " + " | ".join(row) + " |" for row in _score_rows(it)]
     return "\n".join(lines) + "\n"
 
 
@@ -246,12 +264,12 @@ def summary_panel(summary: ReleaseSummary) -> RenderableType:
     parts: list[RenderableType] = [headline]
     for line in summary.deliveries:
         parts += ["", _delivery_table(line)]
-    if summary.scores:
-        scores = Table(title=f"measured on {_on(summary)}", title_justify="left", box=None, padding=(0, 2, 0, 0))
+    for title, it in _titled(summary):
+        scores = Table(title=f"measured on {title}", title_justify="left", box=None, padding=(0, 2, 0, 0))
         scores.add_column("word level, 95% interval")
-        for inputs in summary.scores:
+        for inputs in it.scores:
             scores.add_column(INPUTS.get(inputs, inputs))
-        for row in _score_rows(summary):
+        for row in _score_rows(it):
             scores.add_row(*row)
         parts += ["", scores]
     return Panel(Group(*parts), title="release summary", title_align="left", expand=False)

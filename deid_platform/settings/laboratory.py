@@ -23,6 +23,8 @@ class BenchSettings(Section):
     """First and last year of each period; by default each calendar year is one."""
     synthetic_notes: int = Field(default=400, gt=0)
     """Notes of the synthetic hospital that stand in where a site has no gold."""
+    library_notes: int = Field(default=1000, gt=0)
+    """The most notes of the library, as many of each author, on which the detector is measured."""
     resamples: int = Field(default=1000, ge=2)
     minimum_gold: int = Field(default=30, ge=1)
     """Notes with gold that a feed needs for its recall to count as measured."""
@@ -70,7 +72,7 @@ class TrainingSettings(Section):
     start: str | None = None
     epochs: float | None = Field(default=None, gt=0)
     seed: int = 5
-    preset: Literal["default", "library", "long", "site", "paper004", "paper004-binary"] | None = None
+    preset: Literal["default", "woven", "library", "site", "paper004", "paper004-binary"] | None = None
 
 
 class ExperimentSettings(Section):

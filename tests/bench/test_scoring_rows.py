@@ -32,10 +32,11 @@ def measured(site: Site, **lower_ends: float) -> None:
     fine = {"value": 0.99, "low": 0.98, "high": 1.0}
     headline = {
         "precision": fine,
-        "clinical_retention": fine,
+        "words_kept": fine,
         **{name: {"value": low + 0.01, "low": low, "high": low + 0.02} for name, low in lower_ends.items()},
     }
-    meta = {"detector_digest": DIGEST, "headline": {"topics": headline}, "gold_by_feed": {"ehr": 400}, "look": 1}
+    meta = {"gold": "site", "detector_digest": DIGEST, "gold_by_feed": {"ehr": 400}, "look": 1}
+    meta |= {"headline": {"topics": headline}}
     site.store.write(tables.METRICS, tables.ALL, [], meta=lambda: meta)
 
 
@@ -46,7 +47,7 @@ def bench_row(site: Site):
 
 
 @pytest.mark.parametrize(
-    ("recall", "conservative", "passed"), [(0.95, 0.93, True), (0.95, 0.90, True), (0.95, 0.899, False)]
+    ("recall", "conservative", "passed"), [(0.95, 0.93, True), (0.95, 0.80, True), (0.95, 0.799, False)]
 )
 def test_words_hidden_in_part_do_not_help_a_detector_over_the_threshold(site, recall, conservative, passed) -> None:
     measured(site, recall=recall, recall_conservative=conservative)
@@ -54,7 +55,7 @@ def test_words_hidden_in_part_do_not_help_a_detector_over_the_threshold(site, re
     assert row.passed is passed
     shown = {figure.name: figure for figure in _figures("bench", row.measured)}
     figure = shown["conservative recall (lower end)"]
-    assert (figure.value, figure.threshold, figure.met) == (conservative, 0.90, passed)
+    assert (figure.value, figure.threshold, figure.met) == (conservative, 0.80, passed)
     assert "recall (lower end)" not in shown, "one figure is compared with one threshold"
 
 

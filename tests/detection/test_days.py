@@ -32,6 +32,7 @@ def remains(marked: str, source: Source = MODEL, language: str = "en") -> list[s
         "⟦Easter Sunday⟧",
         "until the ⟦23rd⟧",
         "hasta el ⟦9⟧",
+        "CARE VISITED ⟦28/8⟧;",
         "⟦30 01 25⟧ vad",
         "signed ⟦3-22-Z4⟧",
         "⟦22/IV⟧",
@@ -51,6 +52,8 @@ def test_what_can_be_a_day_stays(marked):
     [
         ("BP ⟦146/88⟧", []),
         ("GCS ⟦14/15⟧", []),
+        ("seen 2/14/25. Device settings ⟦12/6⟧, rate 14", []),
+        ("seen 11/1/24, BP averages 122/77 of ⟦12/14⟧ readings", []),
         ("TOF ⟦1/4   2/4⟧", []),
         ("at ⟦13.55⟧", []),
         ("⟦02.47⟧ 12D", []),
@@ -70,9 +73,33 @@ def test_digits_that_cannot_be_a_day_are_cut(marked, expected):
 
 def test_a_long_number_that_is_no_day_stays_hidden_as_a_number():
     text = "Datix 2024-66310"
-    found = Candidate(6, len(text), Label.DATE, MODEL, Evidence.PREDICTED, 0.9)
+    found = Candidate(6, len(text), Label.DATE, MODEL, Evidence.PREDICTED, 0.5)
     (kept,) = days(Document(Note("n", text)), [found])
     assert (kept.start, kept.end, kept.label) == (6, len(text), Label.IDNUM)
+
+
+@pytest.mark.parametrize(
+    ("text", "confidence", "kept"),
+    [
+        ("PM 77/0186", 0.95, ["77/0186"]),
+        ("PM 77/0186", 0.5, []),
+        ("strength 4/5", 0.95, []),
+        ("Realise le 6 aoA»t 2024", 0.95, ["6 aoA»t 2024"]),
+    ],
+)
+def test_a_sure_model_is_believed_unless_something_claims_the_numbers(text, confidence, kept):
+    start = next(at for at, c in enumerate(text) if c.isdigit())
+    marked = Candidate(start, len(text), Label.DATE, MODEL, Evidence.PREDICTED, confidence)
+    remaining = days(Document(Note("n", text)), [marked])
+    assert [text[c.start : c.end] for c in remaining] == kept
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "expected"),
+    [("Ktr. am 9.5., dann", "de", ["9.5"]), ("Kalium 3.5. Dann", "en", []), ("Kalium 3,5. Dann", "de", [])],
+)
+def test_german_days_end_in_a_full_stop(text, language, expected):
+    assert [text[c.start : c.end] for c in days(Document(Note("n", text, language=language)), [])] == expected
 
 
 def test_the_weakest_rule_gives_way_to_a_claim():

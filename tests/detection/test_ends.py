@@ -28,6 +28,7 @@ def cut(
     [
         ("⟦Dr. Quarmby⟧", ["Quarmby"]),
         ("seen by ⟦Dr⟧", []),
+        ("seen by ⟦Dr⟧. Quarmby", []),
         ("⟦husb Luis⟧ called", ["Luis"]),
         ("⟦said LORETTO,WAYDE⟧ &", ["LORETTO,WAYDE"]),
         ("⟦Archambeault, APRN⟧, FNP-C", ["Archambeault"]),
@@ -42,6 +43,9 @@ def cut(
         ("⟦Lea w⟧ wife", ["Lea"]),
         ("⟦Sheila M.            Copia AMARILLA⟧", ["Sheila M", "AMARILLA"]),
         ("x ⟦(x).⟧", ["x"]),
+        ("⟦MELGAR, EMILIA     MRN⟧: 7232715", ["MELGAR, EMILIA"]),
+        ("⟦1ngrid⟧", ["1ngrid"]),
+        ("⟦Addilynn 5hetty⟧ 26103", ["Addilynn 5hetty"]),
         ("⟦--⟧", []),
         ("⟦Hermana RN1 Noa⟧", ["RN1 Noa"]),
     ],

@@ -120,7 +120,7 @@ def test_a_check_refuses_a_wrong_check_digit(tmp_path: Path) -> None:
     assert refused.value.ref == "own.yaml, recognizer badge: hit 1 is not found as it is marked"
     written = entry(pattern=r"\bQ-(?P<value>\d{4})\b", check="luhn", hits=["Q-[[4176]]"], misses=["Q-4171"])
     (tmp_path / "own.yaml").write_text(listed(written), "utf-8")
-    assert found(DetectorSpec("rules", recognizers=tmp_path / "own.yaml"), "Locker Q-4176 and Q-4178.") == ["4176"]
+    assert found(DetectorSpec("rules", recognizers=tmp_path / "own.yaml"), "Shelf Q-4176 and Q-4178.") == ["4176"]
 
 
 def test_the_page_names_every_check() -> None:

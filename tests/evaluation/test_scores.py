@@ -35,6 +35,13 @@ def test_words_are_counted_as_in_paper_001():
     assert scores.entity_recall.value == pytest.approx(1 / 3)
     assert scores.leak_rate.value == 1.0
     assert scores.clinical_retention.value == 0.0
+    # Of "saw", "Bruce", "on" and "in", which identify nobody, three are left.
+    assert (scores.words_kept.value, scores.words_kept.total) == (0.75, 4)
+
+
+def test_of_a_gold_that_lists_no_clinical_terms_no_share_of_them_is_said():
+    rows = {row["measure"] for row in summarise([count_note(TEXT, [NAME], [NAME])]).to_rows()}
+    assert "words_kept" in rows and "clinical_retention" not in rows
 
 
 def test_labels_are_blind_to_the_other_side():

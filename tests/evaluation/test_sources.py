@@ -11,7 +11,7 @@ from deid_platform.evaluation.sources import HANDS, MarkedBy, NotesOf, Source, n
 from deid_platform.settings.feeds import FeedSettings
 from deid_platform.warehouse.lab import GOLDS
 
-AUTHOR = "the author of the notes that rules and model learned from"
+AUTHOR = "whose ways rules and model learned: flattery"
 
 
 @pytest.mark.parametrize(
@@ -46,6 +46,19 @@ AUTHOR = "the author of the notes that rules and model learned from"
             "notes of demonstration data, with its own topics, marked by a hand that deid.toml does not name",
         ),
         (
+            Source.of("library", "topics", notes="160", authors=4),
+            "160 whole notes of 4 authors, not this site's, with the topics that they gave, marked by those who wrote "
+            "them",
+        ),
+        (
+            Source.of("library", "text", notes="40", authors=1),
+            "40 whole notes of 1 author, not this site's, on text alone, marked by those who wrote them",
+        ),
+        (
+            Source.of("library", "text"),
+            "whole notes of several authors, not this site's, on text alone, marked by those who wrote them",
+        ),
+        (
             Source.of("site", "topics"),
             "notes of an unrecorded source, with topics of an unrecorded source, marked by an unrecorded hand",
         ),
@@ -68,6 +81,21 @@ def test_a_source_says_whose_notes_whose_topics_and_by_which_hand(source: Source
     assert str(source) == said
 
 
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (Source.of("site", "topics", notes_of="site", marked_by="adjudicated"), Source.of("library", "topics")),
+        (Source.of("site", "topics", notes_of="site", marked_by="slots"), Source.of("library", "topics")),
+        (Source.of("site", "topics", notes_of="demonstration", marked_by="unnamed"), Source.of("library", "topics")),
+        (Source.of("library", "topics"), Source.of("site", "topics", notes_of="demonstration", marked_by="writer")),
+        (Source.of("library", "topics"), Source.of("site", "topics", notes_of="site", marked_by="writer")),
+        (Source.of("library", "text"), Source.of("synthetic_hospital", "text")),
+    ],
+)
+def test_notes_of_people_count_before_those_of_programs_and_a_sites_own_before_others(first, second) -> None:
+    assert first.rank < second.rank
+
+
 @pytest.mark.parametrize("gold", GOLDS)
 @pytest.mark.parametrize("inputs", ["topics", "text"])
 def test_every_gold_has_three_words_of_the_list(gold: str, inputs: str) -> None:
@@ -87,7 +115,7 @@ def test_the_words_that_the_database_takes_are_of_the_list() -> None:
     statement = (folder / "0021_sources.sql").read_text(encoding="utf-8")
     whose, hands = (set(re.findall(r"'(\w+)'", part)) for part in re.findall(r"IN \(([^)]*)\)", statement))
     assert whose == {NotesOf.SITE, NotesOf.DEMONSTRATION, NotesOf.BOTH}
-    not_of_site = {MarkedBy.WRITTEN_IN, MarkedBy.LABELLERS, MarkedBy.NOT_RECORDED}
+    not_of_site = {MarkedBy.AUTHORS, MarkedBy.WRITTEN_IN, MarkedBy.LABELLERS, MarkedBy.NOT_RECORDED}
     assert hands == set(MarkedBy) - not_of_site
 
 

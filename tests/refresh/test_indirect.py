@@ -159,10 +159,10 @@ def test_a_direct_identifier_keeps_its_place_within_an_indirect_one(
     tagging, policy, deliver, take_in, day, entity, left
 ) -> None:
     # What was answered to one text is kept, so each text is another.
-    text = f"Bed {day}. Visited by the daughter of Mrs. Okonjo and a baker today."
+    text = f"Cycle {day}. Visited by the daughter of Mrs. Okonjo and a baker today."
     with tagging(lambda *_: listed((entity, Indirect.FAMILY)), policy) as (_, site):
         (row,), _ = redact(site, deliver, take_in, f"{day:02}", text)
-        assert row["text"] == f"Bed {day}. {left}"
+        assert row["text"] == f"Cycle {day}. {left}"
         assert [span["label"] for span in row["spans"]] == ["PATIENT"]
 
 

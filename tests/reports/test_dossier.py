@@ -187,7 +187,7 @@ OF_THE_RELEASE = ("What becomes", "Requirements", "Notes whose patient", "Langua
 
 
 def test_every_figure_stands_beside_where_it_is_from() -> None:
-    where = "notes of the synthetic hospital, with its own topics, marked by the program that wrote them, the author of"
+    where = "notes of the synthetic hospital, with its own topics, marked by the program that wrote them, whose ways"
     rows = [*READINGS, *LAB[:-1], reading("precision", 0.9931, subject="sex F"), reading("patients_disclosed", 0.01)]
     disclosed = reading("patients_disclosed", 0.01, family="disclosure")
     facts = replace(FACTS, readings=[*elsewhere([*rows, disclosed]), *LAB[-3:-1]], treatments=SURROGATES)
@@ -218,7 +218,41 @@ def test_the_demonstration_says_whose_author_its_notes_are_of() -> None:
     assert verdict(facts).standing is Standing.DOUBTFUL
     first = text_of(dossier_html(facts))[:900]
     assert "notes of the demonstration (the synthetic hospital), with its own topics and on text alone" in first
-    assert "the author of the notes that rules and model learned from. Figures on notes of that author are too" in first
+    assert "whose ways rules and model learned: flattery. Figures on notes of that program are too good." in first
+
+
+def on_library(value: float) -> list[Reading]:
+    """Scores on the library, with topics and on text alone."""
+    measures = ("recall", "leak_rate", "words_kept", "precision")
+    rows = [reading(it, value, inputs=given, gold="library") for it in measures for given in ("topics", "text")]
+    return [replace(it, source=Source.of("library", it.inputs, authors=4)) for it in rows]
+
+
+def test_whole_notes_of_many_authors_lead_and_what_a_program_wrote_stands_beside_them() -> None:
+    facts = replace(FACTS, readings=[*elsewhere(), *on_library(0.95)], thresholds={"recall": 0.9, "precision": 0.9})
+    found, html = verdict(facts), text_of(dossier_html(facts))
+    assert found.opening[1:] == (
+        "Recall was measured on 684 whole notes of 4 authors, not this site's, with the topics that they gave and on "
+        "text alone, marked by those who wrote them.",
+        "Recall was measured beside it on notes of the synthetic hospital, with its own topics and on text alone, "
+        "marked by the program that wrote them, whose ways rules and model learned: flattery.",
+        "Figures on notes of that program are too good.",
+    )
+    assert [on[:24] for on, _ in found.reasons] == ["whole notes of 4 authors", "notes of the synthetic h"]
+    assert "Of the words that identify nobody, 95.00% (94.00% to 95.10%) are left as they were." in found.reasons[0][1]
+    assert html.index("found (recall) 95.00%") < html.index("Beside it, on notes of the synthetic")
+    # The laboratory measures on the hospital alone.
+    assert facts.reading("first", family="linkage").gold == "synthetic_hospital"
+    against = verdict(replace(facts, thresholds={"recall": 0.98})).against
+    assert any("is 94.00% on whole notes of 4 authors" in it for it in against)
+
+
+def test_gold_of_the_sites_own_leads_the_library_too() -> None:
+    assert replace(FACTS, readings=[*on_library(0.9), *READINGS]).golds == ["site", "library"]
+    own = [replace(it, source=Source.of("site", it.inputs, notes_of="demonstration", marked_by="writer"))
+           for it in READINGS]  # fmt: skip
+    facts = replace(FACTS, readings=[*own, *on_library(0.9)])
+    assert facts.golds == ["library", "site"] and facts.unmeasured == []
 
 
 def test_an_ended_waiver_is_no_doubt() -> None:

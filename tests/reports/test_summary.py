@@ -5,7 +5,14 @@ from __future__ import annotations
 import pytest
 
 from deid_platform.evaluation.sources import Source
-from deid_platform.reports.summary import DeliveryLine, ReleaseSummary, interval, language_counts, summary_markdown
+from deid_platform.reports.summary import (
+    DeliveryLine,
+    ReleaseSummary,
+    Scored,
+    interval,
+    language_counts,
+    summary_markdown,
+)
 
 
 def of(shown: int, *promoted: int, waiting: tuple[str, ...] = ()) -> str:
@@ -60,10 +67,27 @@ SCORES = {"topics": {"recall": {"value": 0.999, "low": 0.998, "high": 1.0}}}
 def test_scores_stand_beside_where_they_are_from(source, unmeasured, here: str, on: str) -> None:
     lines = (DeliveryLine("ehr@1", "promoted", 9, 0, 9, {}, 0, 9),)
     summary = ReleaseSummary(
-        "s", "demo", "r_1", (), "safe_harbor", 9, lines, source=source, unmeasured=unmeasured, scores=SCORES
+        "s", "demo", "r_1", (), "safe_harbor", 9, lines, scored=(Scored(source, SCORES),), unmeasured=unmeasured
     )
     shown = summary_markdown(summary)
     assert f"- **recall, own notes**: {here}\n" in shown and f"Measured on {on}" in shown
+
+
+def test_the_library_leads_and_a_programs_notes_say_that_they_flatter() -> None:
+    lines = (DeliveryLine("hospital@1", "promoted", 9, 0, 9, {}, 0, 9),)
+    library = Source.of("library", "topics", notes="160", authors=4)
+    own = Source.of("site", "topics", notes_of="demonstration", marked_by="writer", notes="685", feeds=("hospital",))
+    low = {"topics": {"recall": {"value": 0.951, "low": 0.94, "high": 0.96}, "words_kept": {"value": 0.98}}}
+    scored = (Scored(library, low), Scored(own, SCORES))
+    shown = summary_markdown(ReleaseSummary("s", "demo", "r_1", (), "safe_harbor", 9, lines, scored=scored))
+    assert "- **recall, own notes**: measured, on demonstration data\n" in shown
+    leads = shown.index(
+        "Measured on 160 whole notes of 4 authors, not this site's, with the topics that they gave and on text alone, "
+        "marked by those who wrote them; the gate judges by these."
+    )
+    beside = shown.index("Measured on 685 notes of the demonstration (the synthetic hospital)")
+    assert leads < shown.index("| recall | 0.951 (0.940 to 0.960) |") < beside < shown.index("| recall | 0.999")
+    assert "| clinical words kept | 0.980 |" in shown and shown.count("learned: flattery") == 1
 
 
 def test_languages_are_named_with_what_was_withheld() -> None:

@@ -57,6 +57,7 @@ note_types = ["{TYPE}"]
 opt_outs = "inputs/optouts.csv"
 [bench]
 synthetic_notes = 20
+library_notes = 3
 minimum_gold = 1
 [profiles.demo]
 min_recall = 0.0

@@ -3,5 +3,5 @@ select
     detector, detector_digest, policy_digest, gold, locale, inputs, family, subject, measure, value, low, high, n,
     suppressed, cast(at at time zone 'UTC' as date) as measured_on, notes_of, topics_of, marked_by
 from {{ ref('figures') }}
-where family in ('retention', 'utility') or (family = 'words' and measure = 'clinical_retention')
+where family in ('retention', 'utility') or (family = 'words' and measure in ('words_kept', 'clinical_retention'))
 order by detector, detector_digest, policy_digest, gold, locale, inputs, family, subject, measure

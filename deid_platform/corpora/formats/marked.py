@@ -66,6 +66,7 @@ class MarkedNote:
         patient: What the master index knows of the patient; None where it knows nothing.
         providers: What it knows of the staff.
         facilities: What it knows of institutions.
+        begins: The line of the file on which the text begins, from 1.
     """
 
     gold: Gold
@@ -74,6 +75,7 @@ class MarkedNote:
     patient: Patient | None
     providers: tuple[Provider, ...]
     facilities: tuple[Facility, ...]
+    begins: int = 1
 
     def __repr__(self) -> str:
         return "<MarkedNote>"
@@ -128,7 +130,8 @@ def marked_note(written: str, note_id: str, scheme: Scheme) -> MarkedNote:
     if not empty:
         raise GoldFaultError(Reason.MALFORMED_ROW)
     values = _values(header)
-    text, annotations, whom = _without_marks(body, header.count("\n") + 3)
+    begins = header.count("\n") + 3
+    text, annotations, whom = _without_marks(body, begins)
     check_text(text, MAX_CHARS)
     marked = spans_of(annotations, text, scheme, exact=True)
     if marked.no_identifiers or marked.known_errors or len(marked.spans) != len(whom):
@@ -148,7 +151,7 @@ def marked_note(written: str, note_id: str, scheme: Scheme) -> MarkedNote:
     gold = Gold(note_id, marked.spans, (), note, marked.no_identifiers, marked.known_errors)
     providers = _rows(values, "provider", Provider, note_id)
     facilities = _rows(values, "facility", Facility, note_id)
-    return MarkedNote(gold, tuple(whom), _one(values, "style") or "", patient, providers, facilities)
+    return MarkedNote(gold, tuple(whom), _one(values, "style") or "", patient, providers, facilities, begins)
 
 
 def _values(header: str) -> dict[str, list[str]]:

@@ -24,6 +24,8 @@ from deid_platform.corpora.gold import SCHEME
 from deid_platform.errors import Code, DeidError, did_you_mean
 from deid_platform.notes import Facility, Patient, Provider, Topics
 
+NAME = "library"
+"""What gold and training call these notes."""
 FOLDER = Path(str(resources.files(__package__) / "data"))
 
 

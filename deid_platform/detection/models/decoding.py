@@ -78,8 +78,9 @@ def candidates(
         # One name has one label: the likeliest over all of its words.
         kind = label[first] if not of_person[first] else int(probabilities[first : last + 1, 1:].sum(axis=0).argmax())
         start, end = int(tokens.starts[first]), int(tokens.ends[last])
-        sure = float(min(1.0, any_of[first : last + 1].max()))
-        found.append(Candidate(start, end, thresholds.labels[kind], source, Evidence.PREDICTED, sure))
+        if start < end:  # vocabularies of bytes have words of spaces alone
+            sure = float(min(1.0, any_of[first : last + 1].max()))
+            found.append(Candidate(start, end, thresholds.labels[kind], source, Evidence.PREDICTED, sure))
     return found
 
 

@@ -92,15 +92,15 @@ def _trimmed(text: str, candidate: Candidate, *, french: bool) -> Iterator[Candi
 
 
 def _pieces(text: str, candidate: Candidate) -> Iterator[Candidate]:
-    """A candidate without gaps of tables: each cell by itself."""
+    """A candidate without gaps of tables: each cell by itself, and no label of the next one ("ROE, JADE     MRN")."""
     if candidate.evidence >= Evidence.LABELLED:
         yield candidate
         return
-    start = candidate.start
-    for gap in _GAP.finditer(text, candidate.start, candidate.end):
-        yield candidate._replace(start=start, end=gap.start())
-        start = gap.end()
-    yield candidate._replace(start=start)
+    gaps = [(gap.start(), gap.end()) for gap in _GAP.finditer(text, candidate.start, candidate.end)]
+    starts = [candidate.start, *(end for _, end in gaps)]
+    for start, end in zip(starts, [*(start for start, _ in gaps), candidate.end], strict=True):
+        if start == candidate.start or fold_term(text[start:end]) not in word_list("seam_words.label"):
+            yield candidate._replace(start=start, end=end)
 
 
 def _cut(text: str, candidate: Candidate, *, french: bool) -> Candidate | None:
@@ -165,13 +165,15 @@ def _names_nobody(surface: str) -> bool:
 
 def _opens_no_name(text: str, word: tuple[int, int], start: int, *, written: bool, french: bool) -> bool:
     surface = text[slice(*word)]
-    if text[word[1] : word[1] + 1] not in _APART or _IN_LIST.match(text, word[0]):
+    behind = text[word[1] : word[1] + 1]
+    abbreviated = behind == "." and surface.casefold() in _written("seam_words.title")
+    if (behind not in _APART and not abbreviated) or _IN_LIST.match(text, word[0]):
         return False
     if french and surface in ("M.", "M", "MM.", "MM"):
         return _DOCTOR.search(text, max(0, start - 6), start) is None
     folded = fold_term(surface.rstrip("."))
     if any(map(str.isdigit, surface)):
-        return surface[0].isdigit() or folded in _openers()
+        return _is_a_number(surface) or folded in _openers()
     if written and surface.islower():
         return folded not in PARTICLES and not _is_a_name(folded)
     if folded in _OPENING or len(surface.rstrip(".")) == 1:
@@ -188,7 +190,7 @@ def _closes_no_name(text: str, word: tuple[int, int], start: int, *, written: bo
     if word[0] > start and text[word[0] - 1] not in _APART:
         return False
     if any(map(str.isdigit, surface)):
-        return surface[0].isdigit() or folded in _openers()
+        return _is_a_number(surface) or folded in _openers()
     if len(bare) == 1:
         return written and bare.islower()
     if bare in _credentials():
@@ -198,6 +200,11 @@ def _closes_no_name(text: str, word: tuple[int, int], start: int, *, written: bo
     if surface[1:].islower():
         return folded in _openers() and len(bare) >= _TELLING and not _is_a_name(folded)
     return folded in _openers() and not _is_a_name(folded)
+
+
+def _is_a_number(surface: str) -> bool:
+    """Whether a word with a digit is a number and not a misread name: "33A", not "1ngrid"."""
+    return surface[0].isdigit() and sum(map(str.isalpha, surface)) < 3
 
 
 def _may_be_name(surface: str, folded: str) -> bool:

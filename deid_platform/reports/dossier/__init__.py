@@ -19,7 +19,7 @@ from deid_platform.reports.dossier.facts import (
     Requirement,
     Treatment,
     Waived,
-    gold_of,
+    golds_of,
 )
 from deid_platform.reports.dossier.page import dossier_html
 from deid_platform.reports.dossier.verdict import Standing, Verdict, verdict
@@ -42,6 +42,6 @@ __all__ = [
     "Verdict",
     "Waived",
     "dossier_html",
-    "gold_of",
+    "golds_of",
     "verdict",
 ]

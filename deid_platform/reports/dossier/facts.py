@@ -37,7 +37,7 @@ class Reading:
     """A figure and what it is of.
 
     Attributes:
-        gold: What it was measured on: `site` or `synthetic_hospital`.
+        gold: What it was measured on: `site`, `library` or `synthetic_hospital`.
         inputs: `topics` or `text`.
         family: As `warehouse/lab.py` has it; `words` for the bench's own.
         subject: `ALL`, a label, a locale, a sex, a risk.
@@ -123,7 +123,7 @@ class Language:
         code: ISO 639-1; `und` where too little is written to tell, `mis` for a script of no language that is known.
         notes: That passed.
         withheld: That were quarantined, since nobody measured the detector in one of their languages.
-        gold: What the figures are of: `site`, `synthetic_hospital`, `shipped`; None if there are none.
+        gold: What the figures are of: `site`, `library`, `synthetic_hospital`, `shipped`; None if there are none.
         gold_notes: How many notes of that gold; None of shipped figures.
         recall_low: Lower end of the 95% interval of recall.
         precision: Of words.
@@ -289,44 +289,76 @@ class Dossier:
         return sum(feed.promoted for feed in self.feeds)
 
     @property
+    def golds(self) -> Sequence[str]:
+        """What it was measured on; the gate judges by the first."""
+        return golds_of(self.readings)
+
+    @property
     def gold(self) -> str | None:
-        """What it was measured on: the site's own gold before any other."""
-        return gold_of(self.readings)
+        """What the gate judges by."""
+        return next(iter(self.golds), None)
+
+    def gold_for(self, family: str) -> str | None:
+        """The gold that counts for a family: the laboratory does not measure on the library."""
+        fixed = {"judges": JUDGED, "read notes": READ, "words": self.gold}
+        if family in fixed:
+            return fixed[family]
+        return next((it for it in self.golds if it != "library"), self.gold)
 
     def figure(
-        self, measure: str, *, inputs: str = "topics", family: str = "words", subject: str = "ALL"
+        self,
+        measure: str,
+        *,
+        inputs: str = "topics",
+        family: str = "words",
+        subject: str = "ALL",
+        gold: str | None = None,
     ) -> Figure | None:
-        """A figure on the gold that counts; None if it was not measured."""
-        found = self.reading(measure, inputs=inputs, family=family, subject=subject)
+        """A figure on the gold that counts for its family unless another is named; None if it was not measured."""
+        found = self.reading(measure, inputs=inputs, family=family, subject=subject, gold=gold)
         return None if found is None else found.figure
 
     def reading(
-        self, measure: str, *, inputs: str = "topics", family: str = "words", subject: str = "ALL"
+        self,
+        measure: str,
+        *,
+        inputs: str = "topics",
+        family: str = "words",
+        subject: str = "ALL",
+        gold: str | None = None,
     ) -> Reading | None:
         """The same with where it is from."""
-        wanted = (self.gold, inputs, family, subject, measure)
+        wanted = (gold or self.gold_for(family), inputs, family, subject, measure)
         return next(
             (it for it in self.readings if (it.gold, it.inputs, it.family, it.subject, it.measure) == wanted), None
         )
 
-    def source(self, inputs: str = "topics") -> Source | None:
-        """Where the scores of the detector are from, with how many notes; None if it was not measured."""
-        found = self.reading("recall", inputs=inputs)
+    def source(self, gold: str | None = None) -> Source | None:
+        """Where the scores on a gold are from, on the first unless another is named; None if it was not measured.
+
+        It says of how many notes the scores on the first are.
+        """
+        found = self.reading("recall", gold=gold)
         if found is None:
             return None
-        return found.source if self.held_out is None else replace(found.source, notes=counted(self.held_out.notes))
+        first = self.held_out is not None and found.gold == self.gold
+        return replace(found.source, notes=counted(self.held_out.notes)) if self.held_out and first else found.source
+
+    @property
+    def sources(self) -> Sequence[Source]:
+        """Where the scores are from, in the order of gold."""
+        return [it for it in map(self.source, self.golds) if it is not None]
 
     @property
     def unmeasured(self) -> Sequence[Feed]:
         """Feeds of it on whose own notes recall was not measured, or on fewer than the gate asks for."""
-        source = self.source()
-        if source is None or not source.of_site:
+        if not any(it.of_site for it in self.sources):
             return self.feeds
         return [it for it in self.feeds if not it.measured]
 
-    def of_family(self, family: str, *, inputs: str = "topics") -> Iterator[Reading]:
+    def of_family(self, family: str, *, inputs: str = "topics", gold: str | None = None) -> Iterator[Reading]:
         """All figures of a family on the gold that counts; of judges, on labelled pairs; of read notes, on no gold."""
-        gold = {"judges": JUDGED, "read notes": READ}.get(family, self.gold)
+        gold = gold or self.gold_for(family)
         return (it for it in self.readings if (it.gold, it.inputs, it.family) == (gold, inputs, family))
 
     @property
@@ -335,10 +367,10 @@ class Dossier:
         return any(it.action == "surrogate" for it in self.treatments)
 
 
-def gold_of(readings: Sequence[Reading]) -> str | None:
-    """The gold that counts: the site's own before any other."""
-    names = {it.gold for it in readings}
-    return next((it for it in ("site", "synthetic_hospital") if it in names), None)
+def golds_of(readings: Sequence[Reading]) -> Sequence[str]:
+    """What the bench measured on, in the order in which it counts (`Source.rank`)."""
+    ranks = {it.gold: it.source.rank for it in readings if it.gold in ("site", "library", "synthetic_hospital")}
+    return sorted(ranks, key=ranks.__getitem__)
 
 
 def counted(count: int) -> str:

@@ -28,7 +28,8 @@ _MEASURES = {
     "precision_of_site": "precision of the same",
     "entity_recall": "identifiers covered whole",
     "leak_rate": "notes with a missed identifier",
-    "clinical_retention": "clinical terms kept",
+    "words_kept": "clinical words kept: words that identify nobody",
+    "clinical_retention": "of the clinical terms that gold lists, kept",
 }
 _FAMILIES = {
     "tokens": "Tokens between blanks (Aghakasiri 2025, tables 2, 12 and 13)",
@@ -55,6 +56,7 @@ _FAMILIES = {
 }
 _LANGUAGE_GOLD = {
     "site": "gold of its own feeds",
+    "library": "the library's whole notes",
     "synthetic_hospital": "the synthetic hospital",
     "shipped": "the notes that the shipped model was measured on",
     None: "nothing",
@@ -74,6 +76,7 @@ _DIFFERENCES = ("difference", "difference_transferred", "recall_difference", "pr
 def dossier_html(dossier: Dossier) -> str:
     """The page."""
     source, found = dossier.source(), verdict(dossier)
+    fairness_on, fairness = _fairness(dossier)
     return template("dossier/dossier.html.j2").render(
         d=dossier,
         verdict=found,
@@ -82,7 +85,12 @@ def dossier_html(dossier: Dossier) -> str:
         topics=source.topics if source else "with topics",
         dates=DATES[dossier.dates],
         gold=source.both if source else "nothing",
-        scores=_scores(dossier),
+        scores=_scores(dossier, dossier.gold),
+        beside=[
+            (it.both, it.topics, _scores(dossier, gold))
+            for gold in dossier.golds[1:]
+            if (it := dossier.source(gold)) is not None
+        ],
         held_out=_held_out(dossier.held_out),
         labels=_by_label(dossier),
         bars=bars([(name, error) for name, error, _ in _errors(dossier)], str(source)),
@@ -95,7 +103,8 @@ def dossier_html(dossier: Dossier) -> str:
         not_found=_not_measured(dossier, FOUND),
         not_attacked=_not_measured(dossier, ADVERSARY),
         not_kept=_not_measured(dossier, MEDICINE),
-        fairness=_fairness(dossier),
+        fairness=fairness,
+        fairness_on=fairness_on,
         questions=questions(dossier),
         dcat=health_dcat(dossier) if dossier.policy.startswith("gdpr") else None,
         language_gold=_LANGUAGE_GOLD,
@@ -105,10 +114,10 @@ def dossier_html(dossier: Dossier) -> str:
     )
 
 
-def _scores(dossier: Dossier) -> list[tuple[str, ...]]:
+def _scores(dossier: Dossier, gold: str | None) -> list[tuple[str, ...]]:
     rows = []
     for measure, said in _MEASURES.items():
-        found = [dossier.figure(measure, inputs=inputs) for inputs in INPUTS]
+        found = [dossier.figure(measure, inputs=inputs, gold=gold) for inputs in INPUTS]
         if any(it is not None for it in found):
             rows.append((said, *("not measured" if it is None else between(it) for it in found)))
     return rows
@@ -224,10 +233,15 @@ def _unsettled(dossier: Dossier) -> bool:
     return any(value is None or value < 1 for value in settled)
 
 
-def _fairness(dossier: Dossier) -> list[tuple[str, str, str]]:
-    rows = []
-    for it in dossier.of_family("words"):
-        if it.measure == "recall" and it.subject.startswith(("sex ", "locale ")):
-            precision = dossier.figure("precision", subject=it.subject)
-            rows.append((it.subject, between(it.figure), "–" if precision is None else between(precision)))
-    return rows
+def _fairness(dossier: Dossier) -> tuple[str, list[tuple[str, str, str]]]:
+    """Where the figures by sex and locale are from, and they: of the first gold that was measured so."""
+    for gold in dossier.golds:
+        rows, on = [], ""
+        for it in dossier.of_family("words", gold=gold):
+            if it.measure == "recall" and it.subject.startswith(("sex ", "locale ")):
+                precision = dossier.figure("precision", subject=it.subject, gold=gold)
+                rows.append((it.subject, between(it.figure), "–" if precision is None else between(precision)))
+                on = str(it.source)
+        if rows:
+            return on, rows
+    return "", []

@@ -79,12 +79,10 @@ def _opening(dossier: Dossier) -> Iterator[str]:
     for feed in missing:
         if feed.gold and not feed.measured:
             yield f"Gold of feed {feed.name} is of {counted(feed.gold)} notes, fewer than the gate asks for."
-    source = dossier.source()
-    if source is None:
-        return
-    yield f"Recall was measured on {source.both}."
-    if source.invented:
-        yield "Figures on notes of that author are too good."
+    for number, source in enumerate(dossier.sources):
+        yield f"Recall was measured {'beside it ' if number else ''}on {source.both}."
+        if source.invented:
+            yield "Figures on notes of that program are too good."
 
 
 def percent(share: float | None) -> str:
@@ -123,10 +121,11 @@ def _against(dossier: Dossier) -> list[str]:
             said.append(f"The requirement {it.name} is not met by {it.failed} of the deliveries and was not waived.")
     # As the gate judges; of a detector that was measured before conservative recall was, by what there is.
     recall = "recall" if dossier.figure("recall_conservative") is None else "recall_conservative"
+    kept = "clinical_retention" if dossier.figure("words_kept") is None else "words_kept"
     for measure, threshold, end, words in (
         (recall, "recall", "low", "The lower end of recall" + (", of words hidden whole," if "_" in recall else "")),
         ("precision", "precision", "value", "Precision"),
-        ("clinical_retention", "clinical_retention", "value", "The share of clinical terms kept"),
+        (kept, "clinical_retention", "value", "The share of clinical words kept"),
     ):
         found, least = dossier.figure(measure), dossier.thresholds.get(threshold)
         value = None if found is None else getattr(found, end)
@@ -156,14 +155,8 @@ def _reasons(dossier: Dossier) -> tuple[tuple[str, tuple[str, ...]], ...]:
 
 
 def _statements(dossier: Dossier) -> Iterator[tuple[Source, str]]:
-    for inputs in INPUTS:
-        recall, leaks = (dossier.reading(name, inputs=inputs) for name in ("recall", "leak_rate"))
-        if recall is not None and leaks is not None:
-            yield (
-                recall.source,
-                f"{_capital(recall.source.topics)}, {between(recall.figure)} of identifying words are found; "
-                f"{between(leaks.figure)} of notes with identifiers keep at least one in part or whole.",
-            )
+    for gold in dossier.golds:
+        yield from _found_and_kept(dossier, gold)
     disclosed = dossier.reading("notes_disclosed", family="disclosure")
     if disclosed is not None:
         yield disclosed.source, f"A direct identifier is left in {between(disclosed.figure)} of the notes measured."
@@ -174,10 +167,23 @@ def _statements(dossier: Dossier) -> Iterator[tuple[Source, str]]:
             "An attacker who holds everybody's topics puts the true patient first for "
             f"{between(first.figure)} of the notes measured; by chance it would be {percent(chance.figure.value)}.",
         )
-    kept = dossier.reading("clinical_retention")
-    if kept is not None:
-        beside = ", not counting what goes with indirect identifiers" if dossier.hides_indirect else ""
-        yield kept.source, f"Of the clinical terms, {between(kept.figure)} are left as they were{beside}."
+
+
+def _found_and_kept(dossier: Dossier, gold: str) -> Iterator[tuple[Source, str]]:
+    for inputs in INPUTS:
+        recall, leaks = (dossier.reading(name, inputs=inputs, gold=gold) for name in ("recall", "leak_rate"))
+        if recall is not None and leaks is not None:
+            yield (
+                recall.source,
+                f"{_capital(recall.source.topics)}, {between(recall.figure)} of identifying words are found; "
+                f"{between(leaks.figure)} of notes with identifiers keep at least one in part or whole.",
+            )
+    words, terms = (dossier.reading(name, gold=gold) for name in ("words_kept", "clinical_retention"))
+    beside = ", not counting what goes with indirect identifiers" if dossier.hides_indirect else ""
+    if words is not None:
+        yield words.source, f"Of the words that identify nobody, {between(words.figure)} are left as they were{beside}."
+    elif terms is not None:
+        yield terms.source, f"Of the clinical terms, {between(terms.figure)} are left as they were{beside}."
 
 
 def _capital(words: str) -> str:

@@ -10,7 +10,14 @@ from deid_platform.corpora.library.authors import FOLDER, Use, author, authors, 
 from deid_platform.errors import Code, DeidError
 from deid_platform.labels import Label
 
-SEALED: dict[str, str] = {}
+SEALED = {
+    "en-ca": "be860027ead131f60072659bdaee1a8f59db6712f0a906569bd927f5517b809f",
+    "en-us-south": "fcdb1558836863d5e50e38918ca9ae0978dbfd18702951e6a3e2772c1441da1f",
+    "es-cl": "1b3ce4cadaf074dc63dcd9af8021c17d5a8a317aa3ecb43ff336538ac425e2c5",
+    "it-toscana": "3abbd177a4d598f96d8c40d3371375e4914d9d8f0664f9d5a0859e61317c0c78",
+    "fr-ch": "7f4bc15cd3d2586ba6b868b3275796eec47b0f302478935c4804998cbb7ffda9",
+    "de-at": "4369e9a30e5bead8ffd7f73729f8381af96a0dc045c2d2ee810b881e397ecece",
+}
 """SHA-256 of the notes of each sealed author, since before the first measurement."""
 
 
@@ -22,6 +29,22 @@ def library():
 def test_each_folder_has_its_author_and_each_author_a_folder():
     folders = {path.name for path in FOLDER.iterdir() if path.is_dir()}
     assert folders == {one.name for one in authors()}
+
+
+def test_the_library_is_of_many_authors_kinds_and_languages(library):
+    notes = Counter({one.language: 0 for one in authors()})
+    for one in authors():
+        notes[one.language] += len(library[one.name])
+    assert sum(notes.values()) >= 900
+    least = {"en": 400, "es": 160, "it": 160, "fr": 120, "de": 60}
+    assert all(notes[language] >= count for language, count in least.items())
+    kinds = {note.gold.note.note_type.lower() for some in library.values() for note in some}
+    assert len(kinds) >= 70
+    uses = Counter(one.use for one in authors())
+    assert uses[Use.TRAINING] >= 8
+    assert uses[Use.THRESHOLDS] >= 2
+    assert uses[Use.TEST] + uses[Use.SEALED] >= 4
+    assert {one.language for one in authors(Use.SEALED)} == set(notes)
 
 
 def test_each_author_writes_one_language(library):

@@ -17,8 +17,11 @@ from deid_platform.lexicon.lists import word_list
 from deid_platform.text.fold import fold_term
 
 Verdict = int
-"""How surely two numbers are a day; below 0 if something else claims them."""
-CLAIMED: Verdict = -1
+"""How surely two numbers are a day; below 0 if they are none."""
+UNREAD: Verdict = -1
+"""They are no day as the note writes its days; what else they are is not known."""
+CLAIMED: Verdict = -2
+"""Something else claims them."""
 ADDED_FROM: Verdict = 4
 """From here on no model need say so."""
 KEPT_FROM: Verdict = 2
@@ -34,8 +37,8 @@ _LONGEST_DURATION = 28
 _SIDE = r"(?:r|l|d|g|dx|sx|re|li|di|of|is|was|in)?"
 _MEASURED = regex.compile(
     r"""
-    (?: (?<!\w)(?: acuity|visi\w+|eyesight|va|av|snellen|ph|od|os|ou|oi|oe|iop|pio|cpap|vent|bipap|nippv|ipap|epap
-      |peep|psv|ps|jet|cmv|aprv|niv|vni
+    (?: (?<!\w)(?: acuity|settings?|pressures?|visi[oóu]\w+|eyesight|va|av|snellen|ph|od|os|ou|oi|oe|iop|pio|cpap|vent
+      |bipap|nippv|ipap|epap|peep|psv|ps|jet|cmv|aprv|niv|vni
       |hb|hct|ta|pa|bp|rr|abp|nibp|pas|pad|t|temp\w*|fi[eè]vre|febbre|fiebre|fieber|entresto|humalog|sacubitril\S*
         |vicryl|nylon|prol[eè]ne|ethilon
       |monocryl|furo\w*|lantus|clexane|ratio|rapporto|rapport|ago
@@ -66,7 +69,7 @@ _SCORED = regex.compile(
 )
 _MEASURED_BEHIND = regex.compile(
     r"""["”″%°'’] | \s?[x×]\s?\d | \s?(?:mmhg|mg|mcg|ml|cm|mm|u|ui|min|mi|mile|tabs?|cp|comp|strength|murmur
-      |demands|harvest|vicryl|monocryl|gtt|months|years
+      |demands|readings|harvest|vicryl|monocryl|gtt|months|years
     |hrs?|hours?|days?|d[ií]as|giorni|jours|tage|weeks?|wk)\b | \s?/\s?\d | [+]""",
     regex.VERBOSE | regex.IGNORECASE,
 )

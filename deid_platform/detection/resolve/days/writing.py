@@ -11,7 +11,15 @@ from dataclasses import dataclass
 import regex
 
 from deid_platform.detection.api import Candidate, Evidence
-from deid_platform.detection.resolve.days.claims import ADDED_FROM, CLAIMED, Verdict, is_claimed, is_duration, weight
+from deid_platform.detection.resolve.days.claims import (
+    ADDED_FROM,
+    CLAIMED,
+    UNREAD,
+    Verdict,
+    is_claimed,
+    is_duration,
+    weight,
+)
 from deid_platform.detection.rules.en.dates import is_day
 from deid_platform.labels import Label
 from deid_platform.text.fold import fold_term
@@ -48,6 +56,7 @@ class Writing:
         years: Its years, in two digits.
         signs: What it puts between day and month: a stroke, and a full stop or a hyphen if it writes whole dates with
             it and no times of day.
+        ordinals: Whether day and month end in a full stop, as German writes them ("9.5."), with commas in decimals.
         durations: Whether it writes "3/7" for three days and "2/52" for two weeks.
     """
 
@@ -55,6 +64,7 @@ class Writing:
     months: frozenset[int]
     years: frozenset[int]
     signs: frozenset[str]
+    ordinals: bool
     durations: bool
 
     @classmethod
@@ -69,29 +79,32 @@ class Writing:
             months |= set(_months_told(text[candidate.start : candidate.end], first))
         signs = {"/", *(sign for sign in ".-" if first and _writes_with(text, sign))}
         durations = bool(_WEEKS.search(text)) or len(_DAYS.findall(text)) > 1
-        return cls(
-            first, frozenset(months), frozenset(y for *_, y in full if y in _CENTURY), frozenset(signs), durations
-        )
+        years = frozenset(y for *_, y in full if y in _CENTURY)
+        ordinals = language[:2] == "de"
+        signs |= {"."} if ordinals else set()
+        return cls(first, frozenset(months), years, frozenset(signs), ordinals, durations)
 
     def verdict(self, text: str, start: int, end: int) -> Verdict:
         """How surely two numbers are a month and a day, or a month and a year; below 0 if they are not."""
         a, b = (int(number) for number in _DIGITS.findall(text, start, end))
         sign = next(sign for sign in "/.-" if sign in text[start:end])
-        if sign not in self.signs:
-            return CLAIMED
-        read = list(_months(a, b, self.day_first))
-        if not read and not self._is_month_of_year(a, b):
-            return CLAIMED
         if self.durations and self.day_first is not False and is_duration(text, start, a, b):
             return CLAIMED
+        if sign == "/" and is_claimed(text, start, end, a, b):
+            return CLAIMED
+        read = list(_months(a, b, self.day_first))
+        if sign not in self.signs or (not read and not self._is_month_of_year(a, b)):
+            return UNREAD
         if is_claimed(text, start, end, a, b):
             return CLAIMED
         near = not read or any((month - known) % 12 in (0, 1, 11) for month in read for known in self.months)
         surely = weight(text, start, end, a, b) + 2 * near
         if sign == "/":
             return surely if self.months else min(surely + 1, ADDED_FROM - 1)
+        if sign == "." and self.ordinals and text[end : end + 1] == ".":
+            return max(surely, ADDED_FROM)
         if not near or (sign == "." and (text[end - 2] == "." or _OF_TIME.search(text, max(0, start - 8), start))):
-            return CLAIMED
+            return UNREAD
         return surely if sign == "." else min(surely, ADDED_FROM - 1)
 
     def _is_month_of_year(self, month: int, year: int) -> bool:

@@ -16,9 +16,10 @@ SELECT s.detector_digest, s.gold, s.inputs, s.label, s.measure,
 FROM (
     SELECT DISTINCT ON (detector_digest, gold, inputs, label, measure) *
     FROM quality.score
-    WHERE gold IN ('site', 'synthetic_hospital')
+    WHERE gold IN ('site', 'library', 'synthetic_hospital')
       AND measure IN (
-          'precision', 'recall', 'recall_conservative', 'f1', 'entity_recall', 'leak_rate', 'clinical_retention')
+          'precision', 'recall', 'recall_conservative', 'f1', 'entity_recall', 'leak_rate', 'words_kept',
+          'clinical_retention')
       AND label IN (
           'ALL', 'PATIENT', 'DOCTOR', 'USERNAME', 'PROFESSION', 'HOSPITAL', 'ORGANIZATION', 'STREET', 'CITY', 'STATE',
           'COUNTRY', 'ZIP', 'LOCATION-OTHER', 'AGE', 'DATE', 'PHONE', 'FAX', 'EMAIL', 'URL', 'IPADDR', 'SSN',

@@ -75,7 +75,8 @@ COMMENT ON VIEW quality.scores IS
 COMMENT ON COLUMN quality.scores.detector_digest IS
     'Digest of the detector that was measured. Policy: made by the platform.';
 COMMENT ON COLUMN quality.scores.gold IS
-    'What it was measured on: site (the institution''s own gold) or synthetic_hospital. Policy: made by the platform.';
+    'What it was measured on: site (the institution''s own gold), library (whole notes of many authors, none of them the'
+    ' institution''s) or synthetic_hospital. Policy: made by the platform.';
 COMMENT ON COLUMN quality.scores.inputs IS
     'What the detector was given: text (the notes alone) or topics (patients, providers, facilities too).'
     ' Policy: made by the platform.';
@@ -83,7 +84,8 @@ COMMENT ON COLUMN quality.scores.label IS 'Kind of identifier, or ALL. Policy: m
 COMMENT ON COLUMN quality.scores.measure IS
     'precision, recall and f1 of words; recall_conservative, of words hidden whole, by which the gate judges;'
     ' entity_recall; leak_rate, the share of notes'
-    ' with a missed identifier; clinical_retention, the share of clinical terms kept.'
+    ' with a missed identifier; words_kept, the share of words that identify nobody which are left;'
+    ' clinical_retention, the share of the clinical terms that gold lists.'
     ' Policy: made by the platform.';
 COMMENT ON COLUMN quality.scores.value IS 'From 0 to 1, four decimals; NULL under 11 cases. Policy: aggregate.';
 COMMENT ON COLUMN quality.scores.low IS 'Lower end of the 95% bootstrap interval. Policy: aggregate.';
@@ -92,12 +94,12 @@ COMMENT ON COLUMN quality.scores.n IS 'Number of cases; NULL under 11. Policy: a
 COMMENT ON COLUMN quality.scores.suppressed IS 'Whether there were fewer than 11 cases. Policy: made by the platform.';
 COMMENT ON COLUMN quality.scores.at IS 'When it was measured. Policy: made by the platform.';
 COMMENT ON COLUMN quality.scores.notes_of IS
-    'On whose notes: site, demonstration, site_and_demonstration, synthetic_hospital, published, pairs,'
+    'On whose notes: site, demonstration, site_and_demonstration, library, synthetic_hospital, published, pairs,'
     ' or not_recorded. Policy: made by the platform.';
 COMMENT ON COLUMN quality.scores.topics_of IS
     'With whose topics: the same words, or none. Policy: made by the platform.';
 COMMENT ON COLUMN quality.scores.marked_by IS
-    'By which hand: adjudicated, annotators, slots, writer, written_in, readers, labellers,'
+    'By which hand: adjudicated, annotators, slots, authors, writer, written_in, readers, labellers,'
     ' several, unnamed, or not_recorded. docs/evaluation.md says what each means. Policy: made by the platform.';
 
 COMMENT ON VIEW quality.lab_scores IS
