@@ -41,7 +41,6 @@ def beside(notes: int = BESIDE, *, without: Collection[str] = ()) -> Mixture:
         hospital=_HOSPITAL if notes else 0,
         library=1 if notes else 0,
         library_most=notes,
-        negatives=0,
         plain=0,
         without=tuple(sorted(without)),
     )
@@ -81,7 +80,7 @@ def adapted(
 
     mixture = beside() if mixture is None else mixture
     former = ModelFolder.shipped(start) if start in MODELS else ModelFolder(Path(start))
-    others = Mixture(corpora=(), hospital=0, library=1, negatives=0, plain=0, without=mixture.without, kept_back=True)
+    others = Mixture(corpora=(), hospital=0, library=1, plain=0, without=mixture.without, kept_back=True)
     return train(
         [*learn, *labelled(mixture, None)],
         [*tuning, *labelled(others, None)],

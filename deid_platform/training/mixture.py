@@ -36,12 +36,13 @@ from deid_platform.training.negatives import negatives
 
 _BATCH = 32
 _KEPT_BACK = 16
+_SURROGATES, _NEGATIVES = 6, 2500
 _TUNING = 8  # as much of each corpus as of so many for training
 
 
 @dataclass(frozen=True)
 class Mixture:
-    """How much of what.
+    """How much of what; by default woven notes alone.
 
     Attributes:
         corpora: Corpus to the most notes of it in each locale.
@@ -74,10 +75,10 @@ class Mixture:
     )
     locales: tuple[str, ...] = LOCALES
     hospital: int = 1500
-    library: int = 6
+    library: int = 0
     library_most: int | None = None
     without: tuple[str, ...] = ()
-    negatives: int = 2500
+    negatives: int = 0
     plain: int = 240
     noisy: float = 0.12
     lower: float = 0.06
@@ -95,6 +96,11 @@ class Mixture:
             return replace(self, corpora=(), hospital=0, negatives=0, plain=0, kept_back=True)
         fewer = tuple((name, max(1, most // _TUNING)) for name, most in self.corpora)
         return replace(self, corpora=fewer, negatives=0, plain=self.plain // _TUNING, ways=(TUNING,), kept_back=True)
+
+    @property
+    def with_library(self) -> Mixture:
+        """The same beside as much of the library as the shipped model has learned from."""
+        return replace(self, library=_SURROGATES, negatives=_NEGATIVES)
 
     def more(self, times: float) -> Mixture:
         """So many times as many woven notes: of carriers that are few, the same ones in more locales."""

@@ -9,7 +9,7 @@ import pytest
 from deid_platform.corpora.library.authors import Use, authors
 from deid_platform.errors import Code, DeidError
 from deid_platform.training.adapting import adapted, beside
-from deid_platform.training.mixture import LIBRARY, _library, labelled
+from deid_platform.training.mixture import NAME, _library, labelled
 
 TRAINING = [one.name for one in authors(Use.TRAINING)]
 
@@ -22,7 +22,7 @@ def test_so_many_notes_of_the_library_stand_beside_each_with_a_surrogate_and_nev
     by = {key.partition("/")[0] for key in keys}
     assert by <= set(TRAINING) - set(left_out)
     assert len(by) > 5  # drawn by lot, not from the first author
-    assert {note.corpus for note in notes} == {LIBRARY}
+    assert {note.corpus for note in notes} == {NAME}
     assert [n.key for n in _library(beside(30))] == [n.key for n in _library(beside(30))]
 
 
