@@ -122,7 +122,7 @@ def in_order(notes: Sequence[Gold], how: How) -> list[Gold]:
     model = TokenClassifier(folder)
     texts = {gold.note_id: gold.note for gold in notes if gold.note is not None}
     pool = [
-        Drawable(key, note.patient_id or key, note.note_type or "", uncertainty(model, note.text, note.language))
+        Drawable(key, note.patient_id or key, note.note_type or "", uncertainty(model, note.text))
         for key, note in texts.items()
     ]
     by_key = {gold.note_id: gold for gold in notes}
@@ -131,11 +131,7 @@ def in_order(notes: Sequence[Gold], how: How) -> list[Gold]:
 
 def trained(marked: Sequence[Gold], how: How, folder: Path) -> str:
     """The folder of a model that learned from marked notes."""
-    own = [
-        Labelled(gold.note_id, "site", "", gold.note.text, gold.spans, gold.note.language)
-        for gold in marked
-        if gold.note is not None
-    ]
+    own = [Labelled(gold.note_id, "site", "", gold.note.text, gold.spans) for gold in marked if gold.note is not None]
     tuning = own[_THRESHOLDS - 1 :: _THRESHOLDS] if how.keep_back else []
     learn = [note for note in own if note not in tuning]
     mixture = beside(how.beside, without=how.without)

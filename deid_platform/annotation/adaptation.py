@@ -113,7 +113,7 @@ def draw(
         patient = note.patient_id or key
         unsure = 0.0
         if part_of(patient) is Part.LEARN:
-            unsure = max(uncertainty(model, note.text, note.language) for model in models)
+            unsure = max(uncertainty(model, note.text) for model in models)
         notes.append(Drawable(key, patient, note.note_type or "", unsure))
     chosen = [(note.key, part) for part in Part for note in _of_part(notes, part, most)]
     if not chosen:

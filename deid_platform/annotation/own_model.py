@@ -130,7 +130,7 @@ def adapt(site: Site, *, told: Callable[[Progress], object] = lambda _: None) ->
 
 
 def _labelled(some: Sequence[Marked]) -> list[Labelled]:
-    return [Labelled(it.member.note.key, "site", "", it.note.text, it.spans, it.note.language) for it in some]
+    return [Labelled(it.member.note.key, "site", "", it.note.text, it.spans) for it in some]
 
 
 def compared(site: Site, notes: Sequence[Marked], folder: Path) -> Comparison:

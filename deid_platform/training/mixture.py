@@ -143,10 +143,10 @@ def _library(mixture: Mixture) -> Iterator[Labelled]:
     """Notes of the training authors and surrogates of them; of the threshold authors the notes alone."""
     if not mixture.library:
         return
-    for gold, language in _written(mixture):
+    for gold in _written(mixture):
         if gold.note is None:
             continue
-        whole = Labelled(gold.note_id, NAME, "", gold.note.text, gold.spans, language)
+        whole = Labelled(gold.note_id, NAME, "", gold.note.text, gold.spans)
         yield whole
         if mixture.kept_back:
             continue
@@ -155,15 +155,15 @@ def _library(mixture: Mixture) -> Iterator[Labelled]:
             yield from _varied(replace(whole, locale=str(number), text=text, spans=spans), mixture)
 
 
-def _written(mixture: Mixture) -> list[tuple[Gold, str]]:
-    """Notes of the library with their languages: all of a mixture's authors, or as many as it takes, drawn by lot."""
+def _written(mixture: Mixture) -> list[Gold]:
+    """Notes of the library: all of a mixture's authors, or as many as it takes, drawn by lot."""
     use = Use.THRESHOLDS if mixture.kept_back else Use.TRAINING
     chosen = (one for one in authors(use) if one.name not in mixture.without)
-    every = [(written.gold, one.language) for one in chosen for written in notes_by(one)]
+    every = [written.gold for one in chosen for written in notes_by(one)]
     if mixture.library_most is None:
         return every
-    lots = {gold.note_id: Dice(mixture.seed, "library", gold.note_id).between(0, 1 << 30) for gold, _ in every}
-    return sorted(every, key=lambda it: lots[it[0].note_id])[: mixture.library_most]
+    lots = {gold.note_id: Dice(mixture.seed, "library", gold.note_id).between(0, 1 << 30) for gold in every}
+    return sorted(every, key=lambda it: lots[it.note_id])[: mixture.library_most]
 
 
 def _hospital(mixture: Mixture) -> Iterator[Labelled]:

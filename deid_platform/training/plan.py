@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 SEED = 5
 # Beside a site's own notes, which are few, so that it forgets nothing.
-_BESIDE_GOLD = Mixture(corpora=(), hospital=200, library=1)
+_BESIDE_GOLD = Mixture(corpora=(), hospital=200, library=1, library_most=200)
 
 
 @dataclass(frozen=True)

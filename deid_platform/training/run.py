@@ -13,12 +13,12 @@ from pathlib import Path
 
 import numpy as np
 
-from deid_platform.detection.models.folder import LANGUAGE_THRESHOLDS, ModelFolder
+from deid_platform.detection.models.folder import ModelFolder
 from deid_platform.detection.models.token_classifier import TokenClassifier
 from deid_platform.detection.models.tokens import Reader
 from deid_platform.detection.models.windows import LENGTH
 from deid_platform.errors import Code, DeidError
-from deid_platform.training.calibration import calibrated, no_higher
+from deid_platform.training.calibration import calibrated
 from deid_platform.training.examples import examples, labels_of
 from deid_platform.training.export import write_card
 from deid_platform.training.fine_tuning import Progress, fine_tune
@@ -109,10 +109,9 @@ def train(
     }
     said["versions"] = {name: version(name) for name in ("torch", "onnxruntime", "tokenizers")}
     write_card(folder, {}, said)
+    former = at_most.card["thresholds"] if at_most else {}
     chosen = calibrated(TokenClassifier(ModelFolder(folder)), kept_back)
-    if at_most is not None:
-        chosen = no_higher(chosen, at_most.card["thresholds"], at_most.card.get(LANGUAGE_THRESHOLDS, {}))
-    thresholds, said[LANGUAGE_THRESHOLDS] = chosen
+    thresholds = {label: min(least, former.get(label, least)) for label, least in chosen.items()}
     write_card(folder, thresholds, said)
     recall, precision = _scores(TokenClassifier(ModelFolder(folder)), kept_back)
     said["kept_back"] = {"notes": len(kept_back), "recall": round(recall, 4), "precision": round(precision, 4)}
@@ -126,7 +125,7 @@ def _scores(model: TokenClassifier, notes: Iterable[Labelled]) -> tuple[float, f
     for note in notes:
         tokens, probabilities = model.probabilities(note.text)
         gold = labels_of(tokens, note.spans) > 0
-        found = model.thresholds_for(note.language).taken(probabilities) >= 0
+        found = model.thresholds.taken(probabilities) >= 0
         word = tokens.is_word
         right += int(np.count_nonzero(found & gold & word))
         missed += int(np.count_nonzero(~found & gold & word))

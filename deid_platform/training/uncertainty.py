@@ -37,8 +37,9 @@ class Reading(Protocol):
         """A text's words, and the probability of none and of each label for each."""
         ...
 
-    def thresholds_for(self, language: str) -> Thresholds:
-        """From which probability on a word of a language is an identifier."""
+    @property
+    def thresholds(self) -> Thresholds:
+        """From which probability on a word is an identifier."""
         ...
 
 
@@ -74,14 +75,14 @@ class Drawable:
         return "<Drawable>"
 
 
-def uncertainty(model: Reading, text: str, language: str = "") -> float:
+def uncertainty(model: Reading, text: str) -> float:
     """How unsure a model is of a text; 0 for one without a word near a threshold."""
     tokens, probabilities = model.probabilities(text)
     counted = tokens.is_word
     words = int(np.count_nonzero(counted))
     if not words:
         return 0.0
-    return float(_nearness(probabilities[counted], model.thresholds_for(language)).sum()) / sqrt(words)
+    return float(_nearness(probabilities[counted], model.thresholds).sum()) / sqrt(words)
 
 
 def _nearness(probabilities: NDArray[np.float32], thresholds: Thresholds) -> NDArray[np.float64]:

@@ -46,7 +46,6 @@ def test_a_better_one_takes_the_place_of_the_former_and_says_what_it_learned(mar
     shutil.copytree(ModelFolder.shipped("minilm").path, own)
     card = json.loads((own / "model.json").read_text())
     card["thresholds"] = dict.fromkeys(card["labels"][1:], 1.1)
-    (own / "model.json").write_text(json.dumps({**card, "language_thresholds": {}}))
     text = marked.read_text().replace("[detection]\n", '[detection]\nmodels = ["models/own"]\n')
     marked.write_text(text + "[training]\nepochs = 2\n")
     before = ModelFolder(own).digest

@@ -19,8 +19,7 @@ class Saying:
     def __init__(self, reader, *likely):
         self.reader, self.likely = reader, likely
 
-    def thresholds_for(self, language):
-        return Thresholds.of(tuple(map(Label, LABELS[1:])), {"PATIENT": 0.5 if language == "en" else 0.1})
+    thresholds = Thresholds.of(tuple(map(Label, LABELS[1:])), {"PATIENT": 0.5})
 
     def probabilities(self, text):
         tokens = self.reader.read(text)
@@ -30,8 +29,8 @@ class Saying:
         return tokens, said
 
 
-def unsure(reader, text, *likely, language="en"):
-    return uncertainty(Saying(reader, *likely), text, language)
+def unsure(reader, text, *likely):
+    return uncertainty(Saying(reader, *likely), text)
 
 
 def test_a_word_counts_most_at_its_threshold_and_less_on_both_sides(reader):
@@ -40,10 +39,6 @@ def test_a_word_counts_most_at_its_threshold_and_less_on_both_sides(reader):
     assert below == pytest.approx(above, abs=1e-6)
     assert 0 < below < at
     assert surely == never == 0
-
-
-def test_the_threshold_is_that_of_the_note_s_language(reader):
-    assert unsure(reader, "Oko", 0.1, language="it") == pytest.approx(1)
 
 
 def test_a_longer_note_counts_more_but_not_by_its_length(reader):
