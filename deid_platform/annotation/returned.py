@@ -77,7 +77,7 @@ def take_back(site: Site, paths: Sequence[Path], *, number: int | None = None, r
     scheme = scheme_of(SCHEME)
     reader = _Reader(site, number, role)
     refusals: list[Rejection] = []
-    for ordinal, path in enumerate(_files(paths)):
+    for ordinal, path in enumerate(exports(paths)):
         for found in read_tasks(path, scheme, ordinal=ordinal):
             if isinstance(found, Rejection):
                 refusals.append(found)
@@ -89,7 +89,7 @@ def take_back(site: Site, paths: Sequence[Path], *, number: int | None = None, r
     return TakenBack({place: len(answers) for place, answers in reader.taken.items()}, skipped, tuple(refusals))
 
 
-def _files(paths: Sequence[Path]) -> list[Path]:
+def exports(paths: Sequence[Path]) -> list[Path]:
     """The files that are named, and those of folders that are."""
     found = (gold_files(path, lambda name: name.endswith(".json")) for path in paths)
     return [folder / name for folder, names in found for name in names]
@@ -135,15 +135,20 @@ class _Reader:
 
 
 def _one(task: Returned, role: Role) -> dict[Role, Answer] | Reason:
+    answer = only_answer(task)
+    return answer if isinstance(answer, Reason) else {role: answer}
+
+
+def only_answer(task: Returned) -> Answer | Reason:
     """The one answer to a task that one person was given."""
     final = [it for it in task.annotations if it.ground_truth]
     chosen: Sequence[Annotated] = final if len(task.annotations) > 1 else task.annotations
     if not task.annotations:
-        return {role: Answer((), skipped=True)} if task.skipped_by else Reason.MISSING_GOLD
+        return Answer((), skipped=True) if task.skipped_by else Reason.MISSING_GOLD
     if len(chosen) != 1:
         return Reason.SEVERAL_ANNOTATIONS
     marked = chosen[0].marked
-    return marked if isinstance(marked, Reason) else {role: Answer(marked.spans, chosen[0].clinical)}
+    return marked if isinstance(marked, Reason) else Answer(marked.spans, chosen[0].clinical)
 
 
 def _both(task: Returned) -> dict[Role, Answer] | Reason:
@@ -172,22 +177,24 @@ def answers_of(store: NoteStore, number: int, role: Role) -> dict[str, Answer]:
     if store.manifest(tables.ANNOTATION_SPANS, partition) is None:
         return {}
     rows = store.stream(tables.ANNOTATION_SPANS, partition)
-    return {row["note_key"]: _answer(row) for row in rows}
+    return {row["note_key"]: answer_of(row) for row in rows}
 
 
-def _answer(row: Mapping[str, Any]) -> Answer:
+def answer_of(row: Mapping[str, Any]) -> Answer:
+    """The answer in a row of `tables.ANNOTATION_SCHEMA`."""
     clinical = tuple((start, end) for start, end in row["clinical"])
     return Answer(tables.spans_of(row["spans"]), clinical, row["skipped"])
 
 
 def _keep(store: NoteStore, number: int, role: Role, answers: Mapping[str, Answer]) -> None:
     kept = {**answers_of(store, number, role), **answers}
-    table = pa.Table.from_pylist(list(_rows(sorted(kept.items()))), schema=tables.ANNOTATION_SCHEMA)
+    table = pa.Table.from_pylist(list(answer_rows(sorted(kept.items()))), schema=tables.ANNOTATION_SCHEMA)
     meta = {"notes": len(kept), "skipped": sum(a.skipped for a in kept.values())}
     store.write(tables.ANNOTATION_SPANS, _partition(number, role), [table], meta=lambda: meta)
 
 
-def _rows(answers: Iterable[tuple[str, Answer]]) -> Iterator[dict[str, object]]:
+def answer_rows(answers: Iterable[tuple[str, Answer]]) -> Iterator[dict[str, object]]:
+    """Answers by the keys of their notes as rows of `tables.ANNOTATION_SCHEMA`."""
     for key, answer in answers:
         clinical = [list(term) for term in answer.clinical]
         spans = tables.span_rows(answer.spans)

@@ -107,7 +107,7 @@ def begin(site: Site, number: int, *, most: int | None = None) -> int:
     sampled = store.rows(tables.TEST_SET, tables.ALL)
     left = [row for row in sampled if (row["feed"], row["note_id"]) not in before]
     keyed = sorted((site.note_key(row["feed"], row["note_id"]), row) for row in left)
-    texts = {note_key: note.text for note_key, note in _notes(site, [(key, row) for key, row in keyed])}
+    texts = {note_key: note.text for note_key, note in notes_at(site, [(key, row) for key, row in keyed])}
     chosen = [(key, row) for key, row in keyed if key in texts][:most]
     if not chosen:
         raise DeidError(Code.INPUT_EMPTY, "no note of the sample is left")
@@ -142,7 +142,7 @@ def hand_out(
     """
     members = notes_of_round(site.store, number)
     notes = current_notes(site, members)
-    found = _predictions(site, members, notes, progress) if predicted else {}
+    found = predictions(site, members, notes, progress) if predicted else {}
     meta = task_meta(number, role)
     tasks = (Task(key, note.text, meta, found.get(key, ())) for key, note in notes.items())
     return HandedOut(write_tasks(tasks, path), len(members) - len(notes))
@@ -161,11 +161,11 @@ def unchanged(site: Site, member: RoundNote, text: str) -> bool:
 def current_notes(site: Site, members: Mapping[str, RoundNote]) -> dict[str, Note]:
     """The notes of a round that are still as they were, by key, in order; without those that have left since."""
     rows = [(m.key, {"feed": m.feed, "delivery": m.delivery, "note_id": m.note_id}) for m in members.values()]
-    found = {key: note for key, note in _notes(site, rows) if unchanged(site, members[key], note.text)}
+    found = {key: note for key, note in notes_at(site, rows) if unchanged(site, members[key], note.text)}
     return {key: found[key] for key in members if key in found}
 
 
-def _notes(site: Site, rows: Sequence[tuple[str, Mapping[str, Any]]]) -> Iterator[tuple[str, Note]]:
+def notes_at(site: Site, rows: Sequence[tuple[str, Mapping[str, Any]]]) -> Iterator[tuple[str, Note]]:
     """Notes by their keys from the deliveries that hold them, but for those that were withdrawn or are excluded."""
     exclusions, left = site.exclusions, who_left(site)
     wanted: dict[str, dict[str, str]] = {}
@@ -188,7 +188,7 @@ def _newest(store: NoteStore, feed: str) -> Delivery:
     return deliveries_of(store, tables.RAW_NOTES, feed)[-1]
 
 
-def _predictions(
+def predictions(
     site: Site, members: Mapping[str, RoundNote], notes: Mapping[str, Note], progress: Callable[[int], None] | None
 ) -> dict[str, tuple[Prediction, ...]]:
     """What the configured detector finds, with the newest topics of each note's feed."""

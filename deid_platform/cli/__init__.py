@@ -28,6 +28,7 @@ from deid_platform.cli import (
     releases,
     review,
 )
+from deid_platform.cli.adapt import adapt
 from deid_platform.cli.bench import bench
 from deid_platform.cli.compare import compare
 from deid_platform.cli.evaluate import evaluate
@@ -87,6 +88,7 @@ for command in (
 app.add_typer(feeds.feed, name="feed")
 app.add_typer(corpora.corpora, name="corpora")
 app.add_typer(annotate.annotate, name="annotate")
+app.add_typer(adapt, name="adapt")
 app.add_typer(review.review, name="review")
 app.add_typer(judge.judge, name="judge")
 app.add_typer(gate.waivers, name="waivers")

@@ -45,8 +45,9 @@ def train(
     """Train a model for the ensemble; needs the extra `ml`.
 
     Without --gold it learns from the library's training authors and from the training part of all surrogate corpora in
-    all locales, and needs the published corpora (`deid corpora`). With --gold it goes on from the shipped model with a site's own notes. What it finds
-    counts once the gate has approved it: name the folder in deid.toml (`detection.models`) and run a refresh.
+    all locales, and needs the published corpora (`deid corpora`). With --gold it goes on from the shipped model with a
+    site's own notes. What it finds counts once the gate has approved it: name the folder in deid.toml
+    (`detection.models`) and run a refresh.
     """
     from deid_platform.bench.training import measured_on
     from deid_platform.refresh.site import Site

@@ -101,6 +101,10 @@ ANNOTATION_SPANS = "annotation/spans"
 """What they made of them, a partition a round and a role."""
 ANNOTATION_ACCEPTED = "annotation/accepted"
 """Notes whose gold was accepted, over all rounds."""
+ADAPTATION_NOTES = "annotation/adaptation_notes"
+"""Notes that were drawn to make a model the site's own, and what each serves."""
+ADAPTATION_SPANS = "annotation/adaptation_spans"
+"""What people marked in them."""
 REVIEW_ROUNDS = "review/rounds"
 """Which removals reviewers were given, with what stood there, a partition a round."""
 REVIEW_DECISIONS = "review/decisions"
@@ -301,6 +305,7 @@ SAMPLED_SCHEMA = pa.schema(
 """With the stratum of each note (`evaluation/design_weights.py`)."""
 
 ROUND_SCHEMA = pa.schema([("note_key", pa.string()), *TEST_SET_SCHEMA, ("text_digest", pa.string())])
+ADAPTATION_SCHEMA = pa.schema([*ROUND_SCHEMA, ("part", pa.string())])
 ACCEPTED_SCHEMA = pa.schema([*TEST_SET_SCHEMA, ("text_digest", pa.string()), ("key_id", pa.string())])
 ANNOTATION_SCHEMA = pa.schema(
     [("note_key", pa.string()), ("skipped", pa.bool_()), ("spans", SPANS), ("clinical", pa.list_(pa.list_(pa.int32())))]

@@ -10,7 +10,7 @@ judge again at the refresh, whatever was decided.
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from deid_platform.errors import Code, DeidError
@@ -97,6 +97,20 @@ class Queue:
             _, held, standing = self._found(key)
             last = standing.proposed or standing.in_force
             return held, None if last is None else self._sealed(held, last)
+
+    def mended(self) -> Iterator[tuple[Held, tuple[Span, ...]]]:
+        """Notes whose spans people mended, as far as their decision counts, with all that is hidden then."""
+        with self._lock:
+            for waiting in self.waiting():
+                try:
+                    _, held, standing = self._found(waiting.key)
+                except DeidError:  # it changed since the last refresh
+                    continue
+                ruling, now = standing.ruling, (held.content_digest, held.detector_digest)
+                if ruling is None or ruling.action is not Action.MEND:
+                    continue
+                if (ruling.content_digest, ruling.detector_digest) == now:
+                    yield held, ruling.mended(held.spans, held.note.text, self._site.policy)
 
     def tried(self, key: str, added: Sequence[Span], removed: Sequence[Span]) -> Tried:
         """What would become of a note with its spans mended so, and where it leaks.

@@ -20,7 +20,6 @@ class Labelled:
         locale: Whose names it has; empty for the hospital.
         text: The text.
         spans: Its identifiers, in order, never overlapping.
-        language: ISO 639-1; empty where nobody says.
     """
 
     key: str
@@ -28,7 +27,6 @@ class Labelled:
     locale: str
     text: str
     spans: tuple[Span, ...]
-    language: str = ""
 
     def __repr__(self) -> str:
         return "<Labelled>"

@@ -36,18 +36,21 @@ from deid_platform.training.negatives import negatives
 
 _BATCH = 32
 _KEPT_BACK = 16
+_SURROGATES, _NEGATIVES = 6, 2500
 _TUNING = 8  # as much of each corpus as of so many for training
 
 
 @dataclass(frozen=True)
 class Mixture:
-    """How much of what.
+    """How much of what; by default woven notes alone.
 
     Attributes:
         corpora: Corpus to the most notes of it in each locale.
         locales: Whose names.
         hospital: Notes of the synthetic hospital.
         library: How many surrogates of each note of the library's training authors; beside them the note itself.
+        library_most: The most notes of the library, not counting surrogates, drawn by lot; all unless given.
+        without: Authors of the library that are left out.
         negatives: Texts without any identifier, drawn from vocabularies (`negatives.py`).
         plain: Notes of each carrier corpus without any identifier.
         noisy: Share of the notes that are written once more with the noise of scans or of a hurried hand.
@@ -72,8 +75,10 @@ class Mixture:
     )
     locales: tuple[str, ...] = LOCALES
     hospital: int = 1500
-    library: int = 6
-    negatives: int = 2500
+    library: int = 0
+    library_most: int | None = None
+    without: tuple[str, ...] = ()
+    negatives: int = 0
     plain: int = 240
     noisy: float = 0.12
     lower: float = 0.06
@@ -91,6 +96,11 @@ class Mixture:
             return replace(self, corpora=(), hospital=0, negatives=0, plain=0, kept_back=True)
         fewer = tuple((name, max(1, most // _TUNING)) for name, most in self.corpora)
         return replace(self, corpora=fewer, negatives=0, plain=self.plain // _TUNING, ways=(TUNING,), kept_back=True)
+
+    @property
+    def with_library(self) -> Mixture:
+        """The same beside as much of the library as the shipped model has learned from."""
+        return replace(self, library=_SURROGATES, negatives=_NEGATIVES)
 
     def more(self, times: float) -> Mixture:
         """So many times as many woven notes: of carriers that are few, the same ones in more locales."""
@@ -133,18 +143,27 @@ def _library(mixture: Mixture) -> Iterator[Labelled]:
     """Notes of the training authors and surrogates of them; of the threshold authors the notes alone."""
     if not mixture.library:
         return
-    for one in authors(Use.THRESHOLDS if mixture.kept_back else Use.TRAINING):
-        for written in notes_by(one):
-            gold = written.gold
-            if gold.note is None:
-                continue
-            whole = Labelled(gold.note_id, NAME, "", gold.note.text, gold.spans, one.language)
-            yield whole
-            if mixture.kept_back:
-                continue
-            for number in range(mixture.library):
-                text, spans = refilled(gold, mixture.seed + number)
-                yield from _varied(replace(whole, locale=str(number), text=text, spans=spans), mixture)
+    for gold in _written(mixture):
+        if gold.note is None:
+            continue
+        whole = Labelled(gold.note_id, NAME, "", gold.note.text, gold.spans)
+        yield whole
+        if mixture.kept_back:
+            continue
+        for number in range(mixture.library):
+            text, spans = refilled(gold, mixture.seed + number)
+            yield from _varied(replace(whole, locale=str(number), text=text, spans=spans), mixture)
+
+
+def _written(mixture: Mixture) -> list[Gold]:
+    """Notes of the library: all of a mixture's authors, or as many as it takes, drawn by lot."""
+    use = Use.THRESHOLDS if mixture.kept_back else Use.TRAINING
+    chosen = (one for one in authors(use) if one.name not in mixture.without)
+    every = [written.gold for one in chosen for written in notes_by(one)]
+    if mixture.library_most is None:
+        return every
+    lots = {gold.note_id: Dice(mixture.seed, "library", gold.note_id).between(0, 1 << 30) for gold in every}
+    return sorted(every, key=lambda it: lots[it.note_id])[: mixture.library_most]
 
 
 def _hospital(mixture: Mixture) -> Iterator[Labelled]:

@@ -53,7 +53,7 @@ def negatives(count: int, seed: int) -> Iterator[Labelled]:
     for number in range(count):
         dice = Dice(seed, NEGATIVES, number)
         language = dice.weighted(_SHARES)
-        yield Labelled(f"{language}-{number}", NEGATIVES, "", _Writer(dice, language).text(), (), language)
+        yield Labelled(f"{language}-{number}", NEGATIVES, "", _Writer(dice, language).text(), ())
 
 
 @cache

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 SEED = 5
 # Beside a site's own notes, which are few, so that it forgets nothing.
-_BESIDE_GOLD = Mixture(corpora=(), hospital=200, library=1, negatives=0)
+_BESIDE_GOLD = Mixture(corpora=(), hospital=200, library=1, library_most=200)
 
 
 @dataclass(frozen=True)
@@ -87,9 +87,7 @@ def carried_out(
             raise DeidError(Code.MODEL_UNUSABLE, start or "start")
         preset = settled(preset, Path(start))
     preset = replace(preset, epochs=plan.epochs or preset.epochs)
-    mixture = _BESIDE_GOLD if plan.gold else Mixture()
-    if not preset.library:
-        mixture = replace(mixture, library=0, negatives=0)
+    mixture = _BESIDE_GOLD if plan.gold else Mixture().with_library if preset.library else Mixture()
     learned = mixture.more(preset.woven)
     notes, tuning = (
         [*(note for note in own if some.takes(note.corpus, note.key)), *labelled(some, settings)]

@@ -24,6 +24,7 @@ class Preset:
         adapters: Whether only low-rank adapters are trained, and the classifier.
         binary: Whether only identifiers and other words are told apart; what is found then has the label IDNUM.
         transformers: Whether the network is as the library `transformers` has it, not the one that is shipped.
+        frozen: How many of the first layers stay as they are, with the embeddings; None for none of either.
         woven: How many times as many woven notes and notes of the hospital are made as by default.
         library: Whether the library's notes and texts without identifiers are learned from too.
         start: The shipped model that it starts from unless another is named; None for the encoder.
@@ -39,6 +40,7 @@ class Preset:
     adapters: bool = False
     binary: bool = False
     transformers: bool = False
+    frozen: int | None = None
     woven: float = 1
     library: bool = True
     start: str | None = None

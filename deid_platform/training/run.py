@@ -63,6 +63,7 @@ def train(
     folder: Path,
     *,
     about: dict[str, object],
+    at_most: ModelFolder | None = None,
     told: Callable[[Progress], object] = lambda _: None,
 ) -> Trained:
     """Trains, exports and calibrates a model; goes on where a training of the same notes stopped.
@@ -74,6 +75,7 @@ def train(
         preset: How to train.
         folder: Becomes the model's; holds the checkpoint and the losses too.
         about: What else the card says: the data and where they are from.
+        at_most: A model whose thresholds are not surpassed; None for any.
         told: Of the progress.
 
     Raises:
@@ -93,6 +95,8 @@ def train(
             lines.write(json.dumps(asdict(progress)) + "\n")
         told(progress)
 
+    if preset.frozen is not None:
+        start.freeze(preset.frozen)
     fine_tune(start.network, windows, preset, folder, told=keep)
     start.save(folder)
     said = {
@@ -105,7 +109,9 @@ def train(
     }
     said["versions"] = {name: version(name) for name in ("torch", "onnxruntime", "tokenizers")}
     write_card(folder, {}, said)
-    thresholds, said["language_thresholds"] = calibrated(TokenClassifier(ModelFolder(folder)), kept_back)
+    former = at_most.card["thresholds"] if at_most else {}
+    chosen = calibrated(TokenClassifier(ModelFolder(folder)), kept_back)
+    thresholds = {label: min(least, former.get(label, least)) for label, least in chosen.items()}
     write_card(folder, thresholds, said)
     recall, precision = _scores(TokenClassifier(ModelFolder(folder)), kept_back)
     said["kept_back"] = {"notes": len(kept_back), "recall": round(recall, 4), "precision": round(precision, 4)}
@@ -119,7 +125,7 @@ def _scores(model: TokenClassifier, notes: Iterable[Labelled]) -> tuple[float, f
     for note in notes:
         tokens, probabilities = model.probabilities(note.text)
         gold = labels_of(tokens, note.spans) > 0
-        found = model.thresholds_for(note.language).taken(probabilities) >= 0
+        found = model.thresholds.taken(probabilities) >= 0
         word = tokens.is_word
         right += int(np.count_nonzero(found & gold & word))
         missed += int(np.count_nonzero(~found & gold & word))

@@ -41,6 +41,13 @@ class Start:
     vocabulary: Path
     said: dict[str, Any]
 
+    def freeze(self, layers: int) -> None:
+        """Leaves the embeddings and the first layers of a BERT encoder as they are; others learn whole."""
+        if isinstance(self.network, Network):
+            encoder = self.network.encoder
+            for part in (encoder.embeddings, *list(encoder.encoder["layer"])[:layers]):  # type: ignore[arg-type]
+                part.requires_grad_(False)
+
     def save(self, folder: Path) -> None:
         """Writes network and vocabulary into a model's folder."""
         if isinstance(self.network, Classifier):

@@ -10,6 +10,7 @@ import pytest
 from held_notes import AT_HOME, LEAK, NAME, NOTES, NOTES_AT_HOME, UNKNOWN, WATERMARK, key
 from sqlalchemy import text
 
+from deid_platform.annotation import adaptation
 from deid_platform.doctor import Diagnosis, _site
 from deid_platform.errors import Code, DeidError
 from deid_platform.labels import Label
@@ -24,6 +25,7 @@ from deid_platform.refresh.shown_notes import shown_notes
 from deid_platform.refresh.site import Site
 from deid_platform.review.quarantine import Queue
 from deid_platform.review.waiting import RELEASED
+from deid_platform.training.uncertainty import Part
 from deid_platform.warehouse.queries import ledger
 from deid_platform.warehouse.reviews import rule
 from deid_platform.warehouse.roles import Role
@@ -126,6 +128,22 @@ def test_one_person_hides_more_and_the_next_refresh_takes_it(site, queue, refres
     (entry,) = [it for it in ledger(site.warehouse.engine(Role.OFFICER)) if it.event == "ruled"][-1:]
     assert (entry.who, entry.reason, list(entry.requirements)) == ("A. Reader", WHY, ["mend", "leak-last-name"])
     assert site.store.required(tables.REDACTED_NOTES, delivery.key).meta["rulings"]
+
+
+def test_what_was_mended_teaches_a_model_unless_the_patient_s_notes_serve_another_part(
+    site, queue, refresh, monkeypatch
+):
+    assert not list(queue.mended())
+    assert decide(queue, added=[second_name()])
+    refresh()
+    ((held, spans),) = queue.mended()
+    assert [LEAK[s.start : s.end] for s in spans] == ["Ms. Quillfeather", "Quill-\nfeather"]
+    monkeypatch.setattr(adaptation, "part_of", lambda _: Part.COMPARE)
+    assert adaptation.take_mended(site).notes == 0
+    monkeypatch.setattr(adaptation, "part_of", lambda _: Part.LEARN)
+    assert adaptation.take_mended(site).notes == adaptation.take_mended(site).notes == 1
+    (marked,) = adaptation.marked(site)
+    assert (marked.note, marked.spans, marked.member.part) == (held.note, spans, Part.LEARN)
 
 
 def test_a_search_reads_a_mended_note_as_a_run_does_that_knows_what_was_reported(site, queue, refresh):

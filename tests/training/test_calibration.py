@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from deid_platform.detection.models.decoding import Thresholds
 from deid_platform.labels import Label
 from deid_platform.notes import Span
-from deid_platform.training.calibration import HIGHEST, LOWEST, calibrated, isotonic
+from deid_platform.training.calibration import HIGHEST, LOWEST, calibrated, line
 from deid_platform.training.examples import LABELS
 from deid_platform.training.labelled import Labelled
-
-TEXT = "Oko " * 200
 
 
 class Sure:
@@ -34,39 +30,48 @@ class Sure:
 
 def notes(label, right):
     spans = tuple(Span(4 * at, 4 * at + 3, Label(label)) for at in np.flatnonzero(right))
-    return [Labelled("1", "c", "", TEXT, spans)]
+    return [Labelled("1", "c", "", "Oko " * len(right), spans)]
 
 
-@pytest.mark.parametrize(("label", "least"), [("HOSPITAL", 0.2501), ("PATIENT", 0.1001)])
-def test_a_word_in_seven_is_worth_it_and_of_direct_identifiers_one_in_twenty(reader, label, least):
-    # Of fifty words each: none, one in eight, one in three, all.
-    likely = np.repeat([0.1, 0.25, 0.5, 0.95], 50)
-    right = np.concatenate([np.arange(50) % n == 0 for n in (99, 8, 3, 1)])
-    right[0] = False
-    thresholds, _ = calibrated(Sure(reader, label, likely), notes(label, right))
-    assert thresholds[label] == least
+def drawn_as(slope, intercept, words=2000):
+    """Probabilities, and which of them are right where their log odds have that line."""
+    said = np.random.default_rng(3).uniform(0.02, 0.98, words)
+    odds = slope * np.log(said / (1 - said)) + intercept
+    return said, np.random.default_rng(4).uniform(size=words) < 1 / (1 + np.exp(-odds))
+
+
+@pytest.mark.parametrize(("label", "worth"), [("HOSPITAL", 0.15), ("PATIENT", 0.05)])
+@pytest.mark.parametrize(("slope", "intercept"), [(1, 0), (0.5, -1)])
+def test_a_word_in_seven_is_worth_it_and_of_direct_identifiers_one_in_twenty(reader, label, worth, slope, intercept):
+    said, right = drawn_as(slope, intercept)
+    least = calibrated(Sure(reader, label, said), notes(label, right))[label]
+    expected = 1 / (1 + np.exp(-(np.log(worth / (1 - worth)) - intercept) / slope))
+    assert least == pytest.approx(expected, rel=0.35)
 
 
 def test_thresholds_stay_within_bounds(reader):
-    surely, _ = calibrated(Sure(reader, "DATE", np.linspace(0.01, 1, 200)), notes("DATE", np.ones(200)))
-    never, _ = calibrated(Sure(reader, "DATE", np.linspace(0.01, 1, 200)), notes("DATE", np.zeros(200)))
-    assert (pytest.approx(surely["DATE"], abs=0.01), never["DATE"]) == (LOWEST, HIGHEST)
+    surely = calibrated(Sure(reader, "DATE", np.linspace(0.01, 1, 200)), notes("DATE", np.ones(200)))
+    never = calibrated(Sure(reader, "DATE", np.linspace(0.01, 1, 200)), notes("DATE", np.zeros(200)))
+    assert (surely["DATE"], never["DATE"]) == (LOWEST, HIGHEST)
     assert set(surely) == set(LABELS[1:])
-    assert surely["ZIP"] == 0.15  # nothing is known of it
 
 
-def test_a_language_has_thresholds_of_its_own_where_it_has_enough_words(reader):
-    likely = np.linspace(0.01, 1, 200)
-    surely = [replace(note, language="it") for note in notes("DATE", np.ones(200))]
-    never = [replace(note, language="fr") for note in notes("DATE", np.zeros(200))]
-    thresholds, by_language = calibrated(Sure(reader, "DATE", likely), [*surely, *never])
-    assert by_language == {"it": {"DATE": pytest.approx(LOWEST, abs=0.01)}, "fr": {"DATE": HIGHEST}}
-    assert LOWEST <= thresholds["DATE"] < HIGHEST
+def test_a_label_of_which_nothing_is_known_has_the_line_of_all(reader):
+    said, right = drawn_as(0.5, -1)
+    least = calibrated(Sure(reader, "DATE", said), notes("DATE", right))
+    assert least["ZIP"] == least["CITY"] == pytest.approx(least["DATE"], rel=0.1)
 
 
-def test_isotonic_regression_pools_what_falls():
-    ones = np.ones(5, dtype=np.int64)
-    assert isotonic(np.array([0.0, 1, 0, 1, 1]), ones).tolist() == [0, 0.5, 0.5, 1, 1]
-    assert isotonic(np.array([1.0, 0, 0, 0]), ones[:4]).tolist() == [0.25] * 4
-    assert isotonic(np.array([1.0, 0]), np.array([3, 1])).tolist() == [0.75] * 2
-    assert isotonic(np.array([]), ones[:0]).tolist() == []
+def test_without_any_word_the_model_is_believed(reader):
+    assert calibrated(Sure(reader, "DATE", [0.0]), [])["DATE"] == 0.15
+
+
+def test_few_words_move_the_line_a_little_and_many_move_it(reader):
+    prior = np.array([1.0, 0.0])
+    few, many = (line(np.zeros(n), np.ones(n), prior, 5.0)[1] for n in (2, 2000))
+    assert 0 < few < 0.5 < 3 < many
+
+
+def test_a_line_through_what_signs_cannot_part_stays_finite(reader):
+    odds = np.array([-9.0, -8, 8, 9] * 100)
+    assert np.isfinite(line(odds, (odds > 0) * 1.0, np.array([1.0, 0.0]), 1.0)).all()

@@ -27,9 +27,7 @@ def test_a_note_of_which_little_is_left_is_none():
 
 @pytest.fixture(scope="module")
 def of_hospital() -> list[Labelled]:
-    return list(
-        labelled(Mixture(corpora=(), hospital=60, library=0, negatives=0, noisy=0.5, lower=0.2, upper=0.1), None)
-    )
+    return list(labelled(Mixture(corpora=(), hospital=60, noisy=0.5, lower=0.2, upper=0.1), None))
 
 
 def test_the_hospital_serves_without_any_published_corpus(of_hospital):
@@ -56,13 +54,13 @@ def test_case_keeps_every_character_in_its_place():
 
 
 def test_the_same_seed_gives_the_same_notes():
-    mixture = Mixture(corpora=(), hospital=20, library=0, negatives=0)
+    mixture = Mixture(corpora=(), hospital=20)
     assert list(labelled(mixture, None)) == list(labelled(mixture, None))
     assert list(labelled(mixture, None)) != list(labelled(replace(mixture, seed=12), None))
 
 
 def test_more_notes_are_more_of_each_corpus():
-    few = Mixture(corpora=(("mtsamples", 4),), hospital=20, library=0, negatives=0)
+    few = Mixture(corpora=(("mtsamples", 4),), hospital=20)
     assert few.more(3).corpora == (("mtsamples", 12),)
     few, more = (list(labelled(replace(it, corpora=()), None)) for it in (few, few.more(3)))
     assert len({note.key for note in more}) > 2 * len({note.key for note in few})

@@ -102,8 +102,8 @@ def test_rules_find_no_contact_and_no_number_of_a_person(texts):
 
 
 def test_a_mixture_has_them_and_the_notes_for_thresholds_have_none():
-    mixture = Mixture(corpora=(), hospital=0, library=0, negatives=4)
+    mixture = Mixture(corpora=(), hospital=0, negatives=4)
     assert [one.corpus for one in labelled(mixture, None)] == ["negatives"] * 4
     assert list(labelled(mixture.tuning, None)) == []
-    assert Mixture().negatives == 2500
+    assert Mixture().with_library.negatives > 1000
     assert _BESIDE_GOLD.negatives == 0

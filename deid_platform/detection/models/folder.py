@@ -25,8 +25,6 @@ from deid_platform.labels import CROSSWALKS, Label
 
 NETWORK, WEIGHTS, VOCABULARY = "model.onnx", "model.safetensors", "tokenizer.json"
 CARD, CONFIG = "model.json", "config.json"
-LANGUAGE_THRESHOLDS = "language_thresholds"
-"""Of the card: language to label to threshold, where it is another than that of all languages."""
 NONE = "O"
 """What a class is called that is no identifier."""
 _SCHEME = CROSSWALKS["i2b2-2014"]
@@ -101,8 +99,7 @@ class ModelFolder:
     def digest(self) -> str:
         """Names weights, vocabulary, thresholds, runtime and precision: all that decides what it finds."""
         card = self.card
-        thresholds = [card["thresholds"], *filter(None, [card.get(LANGUAGE_THRESHOLDS)])]
-        said = json.dumps([card["files"], card["labels"], *thresholds], sort_keys=True)
+        said = json.dumps([card["files"], card["labels"], card["thresholds"]], sort_keys=True)
         runtimes = ("torch", "transformers") if self.is_transformers else ("onnxruntime",)
         return plain_digest(said, *(f"{name} {_version(name)}" for name in (*runtimes, "tokenizers")))
 

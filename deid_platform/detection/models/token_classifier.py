@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from deid_platform.detection.api import Candidate, Document, Likelihoods, Source, SourceKind
 from deid_platform.detection.models.decoding import Thresholds, by_word, candidates
 from deid_platform.detection.models.device import PROCESSOR, usable
-from deid_platform.detection.models.folder import LANGUAGE_THRESHOLDS, NETWORK, VOCABULARY, ModelFolder
+from deid_platform.detection.models.folder import NETWORK, VOCABULARY, ModelFolder
 from deid_platform.detection.models.network_server import Served, ServedNetwork
 from deid_platform.detection.models.onnx_network import OnnxNetwork
 from deid_platform.detection.models.tokens import Framed, Reader, Tokens
@@ -61,10 +61,6 @@ class TokenClassifier:
         folder.verified()
         labels = tuple(dict.fromkeys(label for label in folder.classes if label is not None))
         self.thresholds = Thresholds.of(labels, folder.card["thresholds"])
-        self._by_language = {
-            language: Thresholds.of(labels, {**folder.card["thresholds"], **least})
-            for language, least in folder.card.get(LANGUAGE_THRESHOLDS, {}).items()
-        }
         self._length = folder.length
         if folder.is_transformers and not (find_spec("torch") and find_spec("transformers")):
             raise DeidError(Code.EXTRA_MISSING, "ml")
@@ -95,10 +91,6 @@ class TokenClassifier:
         """The candidates of each document; see `Detector`. Each is told how likely its words are identifiers."""
         read = self._read([document.text for document in documents])
         return [self._candidates(*one) for one in zip(documents, read, strict=True)]
-
-    def thresholds_for(self, language: str) -> Thresholds:
-        """Those of a note's language; where the card has none of it, those of all."""
-        return self._by_language.get(language[:2], self.thresholds)
 
     def probabilities(self, text: str) -> tuple[Tokens, NDArray[np.float32]]:
         """A text as the model reads it, and the probability of none and of each label for each word (words, labels).
@@ -139,8 +131,7 @@ class TokenClassifier:
         tokens, probabilities = read
         likely = (1.0 - probabilities[:, 0]).tolist()
         document.likelihoods.append(Likelihoods(tokens.starts.tolist(), tokens.ends.tolist(), likely))
-        thresholds = self.thresholds_for(document.note.language)
-        return candidates(tokens, probabilities, thresholds, self._source)
+        return candidates(tokens, probabilities, self.thresholds, self._source)
 
 
 def _softmax(logits: NDArray[np.float32]) -> NDArray[np.float32]:
