@@ -2,8 +2,9 @@
 
     DEID_CORPORA=... python benchmarks/contributions.py [--model NAME] [--hospital 400] [--top 60] [--scores]
 
-For whoever writes or removes a rule: notes of carriers that are kept back from training, in the ways of an author whom
-no model is trained on, and the synthetic hospital's held-out part. The sealed set serves no such decision. Text alone;
+For whoever writes or removes a rule: whole notes of the library's threshold and training authors, notes of carriers
+that are kept back from training, in the ways of an author whom no model is trained on, and the synthetic hospital's
+held-out part. The sealed set serves no such decision. Text alone;
 candidates before they are merged, after recovery. What only the model finds counts for the model alone.
 
 The table of those that add nothing is in the order of the words that they alone hide wrongly, then of their seconds.
@@ -20,6 +21,7 @@ from dataclasses import replace
 
 from deid_platform.corpora.hospital import HospitalSpec, generate
 from deid_platform.corpora.hospital.spec import Part
+from deid_platform.corpora.library.authors import Use, authors, notes_by
 from deid_platform.detection import DetectorSpec
 from deid_platform.engine import LocalEngine
 from deid_platform.evaluation.contributions import Contribution, contributions_on
@@ -30,6 +32,10 @@ from deid_platform.training.mixture import Mixture, labelled
 
 def notes(hospital: int) -> Iterator[tuple[Note, tuple[Span, ...]]]:
     """Notes with their gold."""
+    for use in (Use.THRESHOLDS, Use.TRAINING):
+        for written in (written for one in authors(use) for written in notes_by(one)):
+            if written.gold.note is not None:
+                yield written.gold.note, written.gold.spans
     tuning = Mixture().tuning
     for number, one in enumerate(labelled(replace(tuning, hospital=0), None)):
         yield Note(f"{one.corpus}-{number}", one.text), one.spans
@@ -45,7 +51,7 @@ def scores(hospital: int, models: tuple[str, ...] | None) -> Iterator[str]:
         topics = topics.folded(delivery.topics)
         newest |= {note.note_id: (note, tuple(delivery.gold[note.note_id])) for note in delivery.notes}
     known = list(newest.values())
-    sets = (("corpora", list(notes(0)), None), ("hospital", known, None), ("with topics", known, topics))
+    sets = (("library and corpora", list(notes(0)), None), ("hospital", known, None), ("with topics", known, topics))
     yield "| detector | notes | missed of words | recall | precision |\n| --- | --- | --- | --- | --- |"
     for name in ("ensemble", "rules"):
         for said, some, given in sets:

@@ -5,17 +5,21 @@
 Notes are those of the library (docs/library.md) that serve one use: `sealed`, `test`, `thresholds` or `training`. Word
 recall and precision with the 95% interval of a bootstrap over notes, with what the master index knows and on the text
 alone. "Clinical words hidden" is the share of the words that are no identifier's and are hidden all the same. A name,
-number, contact or street is missed if any letter of it stands. What is printed is Markdown, as docs/model.md shows it.
+number, contact or street is missed if any letter of it stands. Eponyms and brands of drugs are those that readers wrote
+down (`whole_notes_terms.tsv`: note, kind, term), every mention outside identifiers; one is kept if no letter of
+it is hidden. What is printed is Markdown, as docs/model.md shows it.
 """
 
 from __future__ import annotations
 
 import argparse
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
+from pathlib import Path
 
 import aims
 import numpy as np
@@ -37,6 +41,8 @@ NAMING = frozenset(Label) - {
     *(Label.LOCATION_OTHER, Label.AGE, Label.DATE),
 }
 """Names, numbers, contacts and streets."""
+TERMS = Path(__file__).with_name("whole_notes_terms.tsv")
+KINDS = {"eponym": "eponyms kept", "brand": "brands of drugs kept"}
 
 
 @dataclass(frozen=True)
@@ -46,11 +52,13 @@ class Counted:
     Attributes:
         counts: By the inputs.
         patients: Names of the note's own patient, and how many of them are hidden whole, by the inputs.
+        terms: Mentions of a kind of term, and how many of them are kept, by the inputs and the kind.
     """
 
     language: str
     counts: Mapping[str, NoteCounts]
     patients: Mapping[str, tuple[int, int]]
+    terms: Mapping[tuple[str, str], tuple[int, int]]
 
 
 def of_author(one: Author, spec: DetectorSpec) -> list[Counted]:
@@ -64,6 +72,11 @@ def of_author(one: Author, spec: DetectorSpec) -> list[Counted]:
             one.language,
             {inputs: _counts(item, found[inputs][number]) for inputs in INPUTS},
             {inputs: _patients(item, found[inputs][number]) for inputs in INPUTS},
+            {
+                (inputs, kind): _kept(item, found[inputs][number], _terms().get((item.gold.note_id, kind), ()))
+                for inputs in INPUTS
+                for kind in KINDS
+            },
         )
         for number, item in enumerate(written)
     ]
@@ -88,6 +101,31 @@ def _patients(item: MarkedNote, found: tuple) -> tuple[int, int]:
     return counts.entities, counts.covered_entities
 
 
+@cache
+def _terms() -> Mapping[tuple[str, str], list[str]]:
+    """Terms by note and kind."""
+    terms: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for line in TERMS.read_text(encoding="utf-8").splitlines():
+        note, kind, term = line.split("\t")
+        terms[note, kind].append(term)
+    return terms
+
+
+def _kept(item: MarkedNote, found: tuple, terms: Sequence[str]) -> tuple[int, int]:
+    """Mentions of terms outside identifiers, and how many are kept. Of terms within others the longest counts."""
+    if not terms:
+        return 0, 0
+    text = item.gold.note.text
+    longest = "|".join(map(re.escape, sorted(terms, key=len, reverse=True)))
+    mentions = [match.span() for match in re.finditer(rf"(?<!\w)(?:{longest})", text)]
+    mentions = [place for place in mentions if not _shares(place, item.gold.spans)]
+    return len(mentions), sum(not _shares(place, found) for place in mentions)
+
+
+def _shares(place: tuple[int, int], spans: Iterable) -> bool:
+    return any(span.start < place[1] and place[0] < span.end for span in spans)
+
+
 def _missing(counts: NoteCounts) -> bool:
     return any(c.covered_entities < c.entities for label, c in counts.labels.items() if label in NAMING)
 
@@ -106,6 +144,7 @@ def measures(notes: Sequence[Counted]) -> dict[str, dict[str, Estimate]]:
                     _missing(one),
                     1,
                     *reversed(note.patients[inputs]),
+                    *(count for kind in KINDS for count in reversed(note.terms[inputs, kind])),
                 )
                 for one, note in zip(counts, notes, strict=True)
             ],
@@ -118,6 +157,8 @@ def measures(notes: Sequence[Counted]) -> dict[str, dict[str, Estimate]]:
         measured["notes with a missed name, number, contact or street"][inputs] = share(column(2), column(3))
         measured["patients' names, hidden whole"][inputs] = share(column(4), column(5))
         measured["notes with a missed identifier"][inputs] = scores.leak_rate
+        for number, said in enumerate(KINDS.values()):
+            measured[said][inputs] = share(column(6 + 2 * number), column(7 + 2 * number))
     return measured
 
 

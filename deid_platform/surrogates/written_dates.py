@@ -20,6 +20,7 @@ from dataclasses import replace
 from datetime import date, timedelta
 from functools import lru_cache
 
+from deid_platform.lexicon.month_names import WEEKDAY_WORDS, lengths_of, read_month, write_month
 from deid_platform.surrogates.date_order import NOTHING_SAID, DateOrder, DateWriting, possible_orders
 from deid_platform.surrogates.date_shapes import (
     GAP,
@@ -37,7 +38,6 @@ from deid_platform.surrogates.date_shapes import (
     suffix_of,
     year_of,
 )
-from deid_platform.surrogates.month_names import WEEKDAY_WORDS, lengths_of, read_month, write_month
 
 _LONGEST = 80
 _NO_DATE = re.compile(r"(?:the\s+)?(?:4th|fourth)\s+of\s+july", re.IGNORECASE)

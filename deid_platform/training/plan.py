@@ -17,7 +17,9 @@ from deid_platform.keys import plain_digest
 from deid_platform.settings import Settings
 from deid_platform.training.labelled import Labelled
 from deid_platform.training.mixture import Mixture, labelled
-from deid_platform.training.presets import PRESETS
+from deid_platform.training.parted_encoder import NAME as PARTED
+from deid_platform.training.parted_encoder import joined
+from deid_platform.training.presets import PRESETS, Preset
 
 if TYPE_CHECKING:
     from deid_platform.training.fine_tuning import Progress
@@ -78,14 +80,11 @@ def carried_out(
         raise DeidError(Code.EXTRA_MISSING, "ml")
     from deid_platform.training.run import train
     from deid_platform.training.starting import model_or_encoder, of_transformers
-    from deid_platform.training.transformers_start import settled
 
     preset = replace(PRESETS[plan.preset or ("site" if plan.gold else "default")], seed=plan.seed)
     start = plan.start or preset.start or ("minilm" if plan.gold else None)
     if preset.transformers:
-        if start is None or not Path(start).is_dir():
-            raise DeidError(Code.MODEL_UNUSABLE, start or "start")
-        preset = settled(preset, Path(start))
+        start, preset = _of_transformers(plan, preset)
     preset = replace(preset, epochs=plan.epochs or preset.epochs)
     mixture = _BESIDE_GOLD if plan.gold else Mixture().with_library if preset.library else Mixture()
     learned = mixture.more(preset.woven)
@@ -102,6 +101,17 @@ def carried_out(
         about={"data": {"own_gold": len(own), **asdict(learned)}},
         told=told,
     )
+
+
+def _of_transformers(plan: Plan, preset: Preset) -> tuple[str, Preset]:
+    """The encoder's folder, and the preset with what its architecture settles."""
+    from deid_platform.training.transformers_start import settled
+
+    if plan.start is None and preset.start == PARTED:
+        return str(joined(plan.folder)), preset
+    if plan.start is None or not Path(plan.start).is_dir():
+        raise DeidError(Code.MODEL_UNUSABLE, plan.start or "start")
+    return plan.start, preset if preset.start else settled(preset, Path(plan.start))
 
 
 def text_digest(text: str) -> str:

@@ -27,7 +27,8 @@ class Preset:
         frozen: How many of the first layers stay as they are, with the embeddings; None for none of either.
         woven: How many times as many woven notes and notes of the hospital are made as by default.
         library: Whether the library's notes and texts without identifiers are learned from too.
-        start: The shipped model that it starts from unless another is named; None for the encoder.
+        start: The shipped model that it starts from unless another is named, or the encoder of `transformers`; None for
+            the default encoder. For one of `transformers` without it, the architecture settles what else it can.
     """
 
     epochs: float = 1.5
@@ -52,8 +53,10 @@ PRESETS: Mapping[str, Preset] = {
     "woven": Preset(epochs=3, woven=3, library=False),
     "library": Preset(epochs=1.5, rate=2e-4, woven=0.5, start="minilm"),
     "site": Preset(epochs=3, rate=5e-5, start="minilm"),
+    "large": Preset(epochs=2, rate=5e-5, tokens=16_384, transformers=True, start="all-mpnet-base-v2"),
     "paper004": _PAPER,
     "paper004-binary": replace(_PAPER, binary=True),
 }
 """All notes at once, from the encoder; the two steps of the shipped model (`make model`), of which the first wants a
-card; a site's own notes, which are few; and as Zambare 2026 trains, by architecture."""
+card; a site's own notes, which are few; all notes at once, from an encoder five times as large, on a card; and as
+Zambare 2026 trains, by architecture."""

@@ -112,7 +112,10 @@ def of_transformers(folder: Path, preset: Preset) -> Start:
     if not (folder / VOCABULARY).is_file():
         raise DeidError(Code.MODEL_UNUSABLE, VOCABULARY)
     labels = BINARY if preset.binary else LABELS
-    said = {"start": {"encoder": folder.name}, "labels": labels}
+    start, weights = {"encoder": folder.name}, folder / _WEIGHTS
+    if weights.is_file():  # those of the largest are in several
+        start["sha256"] = hashlib.sha256(weights.read_bytes()).hexdigest()
+    said = {"start": start, "labels": labels}
     return Start(classifier(folder, labels, preset), folder / VOCABULARY, said)
 
 

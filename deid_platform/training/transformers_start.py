@@ -20,7 +20,7 @@ from deid_platform.silence import silent_transformers
 from deid_platform.training.presets import Preset
 
 RANK, ALPHA = 8, 16
-_ENCODERS = ("bert", "roberta", "distilbert", "electra", "deberta", "deberta-v2", "xlm-roberta", "camembert")
+_ENCODERS = ("bert", "roberta", "distilbert", "electra", "deberta", "deberta-v2", "xlm-roberta", "camembert", "mpnet")
 _HEADS = ["score", "classifier"]  # trained whole
 _LARGE = 4096  # hidden size from which a model counts as one of 7 to 8 billion parameters
 

@@ -31,7 +31,7 @@ from deid_platform.surrogates.pools import Share, share_of
 SPEC = HospitalSpec(seed=7, notes=600)
 
 FIRST_TEXT = "3ab27b3560db07e4"
-HELD_OUT = "c149fa97b8556813"
+HELD_OUT = "cb920625063d6aa9"
 
 PLANTED_LABELS = {
     Label.PATIENT, Label.DOCTOR, Label.USERNAME, Label.HOSPITAL, Label.ORGANIZATION, Label.STREET, Label.CITY,

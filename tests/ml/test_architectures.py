@@ -20,6 +20,8 @@ from transformers import (
     LlamaForTokenClassification,
     ModernBertConfig,
     ModernBertForTokenClassification,
+    MPNetConfig,
+    MPNetForTokenClassification,
     PreTrainedModel,
     Qwen3Config,
     Qwen3ForTokenClassification,
@@ -51,6 +53,10 @@ def modern_bert(words: int) -> PreTrainedModel:
     return ModernBertForTokenClassification(ModernBertConfig(vocab_size=words, **marks, **SIZE))
 
 
+def mpnet(words: int) -> PreTrainedModel:
+    return MPNetForTokenClassification(MPNetConfig(vocab_size=words, **SIZE))
+
+
 def llama(words: int) -> PreTrainedModel:
     return LlamaForTokenClassification(LlamaConfig(vocab_size=words, num_key_value_heads=1, **SIZE))
 
@@ -59,7 +65,7 @@ def qwen(words: int) -> PreTrainedModel:
     return Qwen3ForTokenClassification(Qwen3Config(vocab_size=words, num_key_value_heads=1, head_dim=16, **SIZE))
 
 
-ARCHITECTURES = {"bert": bert, "modernbert": modern_bert, "llama": llama, "qwen": qwen}
+ARCHITECTURES = {"bert": bert, "modernbert": modern_bert, "mpnet": mpnet, "llama": llama, "qwen": qwen}
 
 
 @pytest.fixture(scope="module")
@@ -86,6 +92,7 @@ def folder_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]
     [
         ("bert", 10, 64, 512, False),
         ("modernbert", 10, 1024, 2048, False),
+        ("mpnet", 10, 64, 512, False),
         ("llama", 5, 2048, 2048, True),
         ("qwen", 5, 2048, 2048, True),
     ],

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from deid_platform.lexicon.month_names import LANGUAGES
 from deid_platform.surrogates import written_dates
 from deid_platform.surrogates.date_order import DateOrder, DateWriting
-from deid_platform.surrogates.month_names import LANGUAGES
 
 WRITTEN = date(2019, 4, 2)
 MONTH_FIRST = DateWriting(DateOrder.MONTH_FIRST)

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import date
 
+from deid_platform.lexicon.month_names import ordinal
 from deid_platform.surrogates.dice import Dice
-from deid_platform.surrogates.month_names import ordinal
 
 _MONTHS = (
     "January",

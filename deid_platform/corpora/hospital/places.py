@@ -115,6 +115,12 @@ def place_rules() -> dict[str, SlotRule]:
             Label.ORGANIZATION,
         ),
         "hospital.brand": (lambda c: c.place.brand, Label.HOSPITAL),
+        "site.room": (lambda c: str(c.dice.between(100, 899)), Label.HOSPITAL),
+        "site.bed": (lambda c: str(c.dice.between(1, 30)), Label.HOSPITAL),
+        "site.unit": (
+            lambda c: f"{c.dice.between(2, 9)} {c.dice.pick(('North', 'East', 'South', 'West'))}",
+            Label.HOSPITAL,
+        ),
     }
     table = {name: SlotRule(value, label) for name, (value, label) in written.items()}
     table |= {

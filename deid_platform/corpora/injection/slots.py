@@ -23,9 +23,9 @@ from anyascii import anyascii
 from deid_platform.corpora.injection.chart import PEOPLE, Chart
 from deid_platform.corpora.injection.words import months
 from deid_platform.labels import Label
+from deid_platform.lexicon.month_names import ordinal
 from deid_platform.surrogates.dice import Dice
 from deid_platform.surrogates.locales import Person
-from deid_platform.surrogates.month_names import ordinal
 
 DAYS = ("note", "birth", "admit", "discharge", "past", "old", "next")
 _DATE_TOKEN = re.compile(r"YYYY|YY|Month|Mon|MM|M|DD|Do|D")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 
-from deid_platform.surrogates.month_names import month_words
+from deid_platform.lexicon.month_names import month_words
 
 LANGUAGES = ("en", "es", "it", "fr")
 """Languages that ways are written in."""

@@ -28,7 +28,7 @@ TABLES = (
     "en/dates", "en/holidays", "en/ages", "en/contacts", "en/identifiers", "en/addresses", "en/people", "en/messages",
     "en/organizations", "en/employers", "en/professions", "en/landmarks", "en/prose_places", "en/record_context",
     "it/people", "it/addresses", "it/organizations", "it/identifiers", "it/dates", "it/terse_notes", "it/initials",
-    "es/addresses", "spelled/numbers", "shared/days", "shared/rooms", "shared/signers",
+    "es/addresses", "spelled/numbers", "shared/days", "shared/rooms", "shared/signers", "shared/markup",
 )  # fmt: skip
 """In the order in which they are read: a table may use the fragments of those before it."""
 _LANGUAGES = (en, it, es, spelled, shared)

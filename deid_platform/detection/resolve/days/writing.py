@@ -22,7 +22,7 @@ from deid_platform.detection.resolve.days.claims import (
 )
 from deid_platform.detection.rules.en.dates import is_day
 from deid_platform.labels import Label
-from deid_platform.text.fold import fold_term
+from deid_platform.lexicon.month_names import months_of
 
 _FULL = regex.compile(r"(?<!\d)(\d{1,2})[/.\-](\d{1,2})[/.\-]((?:19|20)?\d\d)(?!\d)")
 _YEAR_FIRST = regex.compile(r"(?<!\d)(?:19|20)\d\d[\-/]?(\d\d)[\-/]?(\d\d)(?!\d)")
@@ -37,11 +37,6 @@ _AT_LINES = regex.compile(
 _WEEKS = regex.compile(r"(?<![\d/])\d{1,2}/52\b")
 _DAYS = regex.compile(r"(?<![\d/])[2-57]/7\b")
 _WORD = regex.compile(r"\p{L}{3,}")
-_MONTHS = (
-    "jan ene gen", "feb fev", "mar maerz", "apr abr avr", "may mag mai", "jun giu juin", "jul lug juil", "aug ago aou",
-    "sep set", "oct ott okt", "nov", "dec dic dez",
-)  # fmt: skip
-_NUMBER = {start: number for number, starts in enumerate(_MONTHS, 1) for start in starts.split()}
 _CENTURY = range(10, 40)  # short years that notes of today have
 _BEFORE, _AFTER = 6, 3  # years around the note's own
 
@@ -135,10 +130,7 @@ def _months(a: int, b: int, day_first: bool | None) -> Iterator[int]:
 
 def _months_told(surface: str, day_first: bool | None) -> Iterator[int]:
     for word in _WORD.findall(surface):
-        folded = fold_term(word)
-        number = _NUMBER.get(folded[:4]) or _NUMBER.get(folded[:3])
-        if number is not None:
-            yield number
+        yield from months_of(word)
     for match in _PAIR.finditer(surface):
         a, b = int(match[1]), int(match[2])
         if max(a, b) > 12:

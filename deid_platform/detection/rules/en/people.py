@@ -223,6 +223,14 @@ def listed(text: str, start: int, end: int) -> Interval | None:
 
 
 @validator
+def listed_in_small_letters(text: str, start: int, end: int) -> Interval | None:
+    """As `listed`; of two words in small letters both, if they are a given name and a surname of the lists."""
+    first, _, second = text[start:end].partition(" ")
+    both = fold_term(first) in word_list("given_names") and fold_term(second) in word_list("surnames")
+    return (start, end) if both else listed(text, start, start + len(first))
+
+
+@validator
 def introduced(text: str, start: int, end: int) -> Interval | None:
     """A name after a verb that things and places follow as well: no clinical term alone, no country or city."""
     place = person(text, start, end)

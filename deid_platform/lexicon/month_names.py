@@ -30,7 +30,7 @@ _SHORT = {
 _ALSO_FULL = {"es": {"setiembre": 9}, "de": {"Jänner": 1, "Maerz": 3}}
 _ALSO_SHORT = {
     "en": {"Sept": 9},
-    "it": {"sett": 9},
+    "it": {"genn": 1, "febb": 2, "sett": 9},
     "es": {"sept": 9, "set": 9},
     "fr": {"jan": 1, "fév": 2, "juill": 7, "sep": 9},
     "de": {"Jän": 1, "Febr": 2, "Mrz": 3, "Sept": 9},
@@ -97,6 +97,8 @@ WEEKDAY_WORDS = tuple(
     )
 )
 """Every spelling of a day of the week in small letters, with accents and without; but "mar" is March."""
+LONG_WEEKDAY_WORDS = (*(word for word in WEEKDAY_WORDS if len(word) > 2), "mar")
+"""Those of more than two letters, and "mar", which is Tuesday too."""
 ORDINAL_WORDS = tuple(sorted({form for word in _ORDINAL_WORDS for form in (word, word.replace("-", " "))}))
 """Ordinal numbers in words, first to thirty-first."""
 
@@ -122,6 +124,11 @@ def read_month(word: str, *, language: str, hyphened: bool = False, linked: bool
     mine = next((own for tongue in tongues if (own := [r for r in readings if r.language == tongue])), readings)
     fitting = [r for r in mine if r.short is hyphened]
     return (fitting or mine)[0]
+
+
+def months_of(word: str) -> frozenset[int]:
+    """The months that a word names in any language, in full or abbreviated."""
+    return frozenset(reading.month for reading in _READINGS.get(plain(word), ()))
 
 
 def lengths_of(word: str) -> frozenset[bool]:
