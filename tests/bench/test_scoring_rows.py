@@ -47,7 +47,7 @@ def bench_row(site: Site):
 
 
 @pytest.mark.parametrize(
-    ("recall", "conservative", "passed"), [(0.95, 0.93, True), (0.95, 0.80, True), (0.95, 0.799, False)]
+    ("recall", "conservative", "passed"), [(0.95, 0.93, True), (0.95, 0.85, True), (0.95, 0.849, False)]
 )
 def test_words_hidden_in_part_do_not_help_a_detector_over_the_threshold(site, recall, conservative, passed) -> None:
     measured(site, recall=recall, recall_conservative=conservative)
@@ -55,7 +55,7 @@ def test_words_hidden_in_part_do_not_help_a_detector_over_the_threshold(site, re
     assert row.passed is passed
     shown = {figure.name: figure for figure in _figures("bench", row.measured)}
     figure = shown["conservative recall (lower end)"]
-    assert (figure.value, figure.threshold, figure.met) == (conservative, 0.80, passed)
+    assert (figure.value, figure.threshold, figure.met) == (conservative, 0.85, passed)
     assert "recall (lower end)" not in shown, "one figure is compared with one threshold"
 
 
