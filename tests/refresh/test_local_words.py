@@ -124,7 +124,7 @@ def test_the_words_are_part_of_the_dictionarys_digest_and_not_of_the_detectors()
     assert plain.detector_digest == local.detector_digest
 
 
-SHARED = "zirconal aware. zirconal at bedside. zirconal updated by phone"
+SHARED = "spoke zirconal re dc, zirconal aware, zirconal to call"
 
 
 def test_a_refresh_keeps_what_its_notes_share(
