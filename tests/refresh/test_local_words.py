@@ -124,7 +124,7 @@ def test_the_words_are_part_of_the_dictionarys_digest_and_not_of_the_detectors()
     assert plain.detector_digest == local.detector_digest
 
 
-SHARED = "spoke zirconal re dc, zirconal aware, zirconal to call"
+SHARED = "Rehab: OT eval vandro today, vandro on board. vandro precautions."
 
 
 def test_a_refresh_keeps_what_its_notes_share(
@@ -139,14 +139,14 @@ def test_a_refresh_keeps_what_its_notes_share(
     alone = deliver("2021-01-04", notes=[{"note_id": "a0", "patient_id": "P0", "text": SHARED}])
     take_in(alone)
     (row,) = redacted(alone)
-    shown = row["text"].count("zirconal")
-    assert shown < SHARED.count("zirconal"), "one patient's word is nobody's vocabulary"
+    shown = row["text"].count("vandro")
+    assert shown < SHARED.count("vandro"), "one patient's word is nobody's vocabulary"
     shared = deliver(
         "2021-01-11",
         notes=[{"note_id": f"b{at}", "patient_id": f"P{at}", "text": SHARED} for at in range(1, 12)],
     )
     take_in(shared)
-    assert all(row["text"].count("zirconal") > shown for row in redacted(shared))
+    assert all(row["text"].count("vandro") > shown for row in redacted(shared))
     meta = site.store.required(tables.REDACTED_NOTES, shared.key).meta
     assert meta["local_words"] == len(site.recipe(shared).spec.local_words) > 0
     assert site.recipe(alone).spec.local_words == frozenset()
