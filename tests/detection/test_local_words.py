@@ -231,14 +231,14 @@ def test_the_ensemble_keeps_shipped_vocabulary(text: str, words: set[str]) -> No
 
 
 def test_the_ensemble_keeps_an_institutions_own_vocabulary_and_hides_its_staff() -> None:
-    text = "zirconal aware. zirconal at bedside. zirconal updated by phone. Seen by Dr. Okwuosan."
+    text = "Rehab: OT eval vandro today, vandro on board. vandro precautions. Seen by Dr. Okwuosan."
     spec = DetectorSpec("ensemble")
     shipped, local = (
         [text[s.start : s.end] for s in each.build().detect([Note("n", text)])[0]]
-        for each in (spec, DetectorSpec("ensemble", local_words=frozenset({"zirconal", "okwuosan"})))
+        for each in (spec, DetectorSpec("ensemble", local_words=frozenset({"vandro", "okwuosan"})))
     )
-    assert "zirconal" in shipped
-    assert local.count("zirconal") < shipped.count("zirconal")
+    assert "vandro" in shipped
+    assert "vandro" not in local
     assert "Okwuosan" in local
 
 
