@@ -106,7 +106,7 @@ def test_the_checks_hold_figures_and_thresholds_as_numbers_that_dagster_plots(
     assert shown["gate_leaks"]["value"] == shown["gate_leaks"]["threshold"] == dg.MetadataValue.float(0.0)
     assert isinstance(shown["gate_bench"]["conservative recall (lower end)"], dg.FloatMetadataValue)
     assert shown["gate_bench"]["may be waived by"] == dg.MetadataValue.text("nobody")
-    assert shown["gate_bench"]["precision: threshold"] == dg.MetadataValue.float(0.5)
+    assert shown["gate_bench"]["precision: threshold"] == dg.MetadataValue.float(0.65)
 
 
 # The UI shows longer Markdown behind a link only.

@@ -93,6 +93,7 @@ def one_delivery(tmp_path: Path, zygote: subprocess.Popen[str], monkeypatch: pyt
     (delivery,) = site.deliveries()
     crash_scene.take_in_topics(site, delivery)
     crash_scene.take_in_notes(site, delivery)
+    site.recipe(delivery)  # chooses the words in force, so that the places are those of detection and redaction
     return Installation(config, {"DEID_SECRET": SECRET}, zygote)
 
 
