@@ -21,7 +21,7 @@ from deid_platform.errors import Code, DeidError
 from deid_platform.training.calibration import calibrated
 from deid_platform.training.examples import examples, labels_of
 from deid_platform.training.export import write_card
-from deid_platform.training.fine_tuning import Progress, fine_tune
+from deid_platform.training.fine_tuning import Progress, fine_tune_runs
 from deid_platform.training.labelled import Labelled
 from deid_platform.training.presets import Preset
 from deid_platform.training.starting import Start
@@ -97,7 +97,7 @@ def train(
 
     if preset.frozen is not None:
         start.freeze(preset.frozen)
-    fine_tune(start.network, windows, preset, folder, told=keep)
+    fine_tune_runs(start.network, windows, preset, folder, told=keep)
     start.save(folder)
     said = {
         **start.said,

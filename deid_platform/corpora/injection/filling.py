@@ -31,6 +31,7 @@ from deid_platform.text.fold import fold_term
 NAMES = (Label.PATIENT, Label.DOCTOR)
 _OLD = 89
 _NUMBER = re.compile(r"\d+")
+_YEAR = re.compile(r"(?:19|20)\d\d")
 _FUTURE, _NOW = re.compile(r"2[12]\d\d"), 2019
 _DATE_WORDS = re.compile(r"M{1,2}\s*[/-]\s*D{1,2}\s*[/-]\s*Y{2,4}|Month DD,? YYYY", re.IGNORECASE)
 _PATTERNS = {"en": "MM/DD/YYYY", "es": "DD/MM/YYYY", "it": "DD/MM/YYYY", "fr": "DD/MM/YYYY"}
@@ -84,9 +85,9 @@ class _Filler:
         self._addresses: Sequence[Address] = (patient, clinic.address, other.address)
 
     def piece(self, slot: Slot) -> Piece:
-        """What stands in a slot; an age up to 89 stays, and is none."""
+        """What stands in a slot. An age up to 89 stays, and is none; a year alone is none in any corpus."""
         surface = slot.said or self._text[slot.start : slot.end]
-        if slot.label is None:
+        if slot.label is None or (slot.label is Label.DATE and _YEAR.fullmatch(surface)):
             return Piece(self._year(surface))
         if slot.label is Label.AGE and not (slot.said or _is_over_89(surface)):
             return Piece(surface)

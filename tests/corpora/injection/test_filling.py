@@ -38,6 +38,14 @@ def test_one_person_has_one_name_however_it_is_written() -> None:
     assert initials == f"{first[0]}.{last[0]}."
 
 
+def test_a_year_alone_moves_and_is_no_identifier() -> None:
+    made = filled(carrier("Dialyse depuis 1994, greffe le 3/4/1999.", ("1994", T), ("3/4/1999", T)))[0]
+    (date,) = surfaces(made, T)
+    assert (began := re.search(r"depuis (\d{4}),", made.note.text)) is not None
+    assert int(date[-4:]) - int(began[1]) in (4, 5, 6)
+    assert began[1] != "1994"
+
+
 @pytest.mark.parametrize(
     ("written", "as_now"),
     [
