@@ -9,7 +9,7 @@ import dagster as dg
 from assets import shown
 from assets.layer import PRIVACY, Counts, layer_asset
 from assets.source import raw_notes
-from deid_platform.bench import held_out, lab, lab_attacker, lab_indirect, lab_on_request, scoring
+from deid_platform.bench import held_out, lab, lab_attacker, lab_indirect, lab_on_request, measured_notes, scoring
 from deid_platform.evaluation.scores import SMALLEST_SHOWN, suppress
 from deid_platform.evaluation.sources import Source
 from deid_platform.refresh import tables
@@ -35,7 +35,7 @@ def test_set(site: SiteResource) -> Counts:
     Within a group, distinct patients come first, then notes that name their own patient, by what the topics said when
     they arrived.
     """
-    chosen = scoring.build_test_set(site.site)
+    chosen = measured_notes.build_test_set(site.site)
     periods = sorted({group.period for group in chosen.groups})
     kinds: dict[str, dict[str, str]] = {}
     for group in chosen.groups:
@@ -59,8 +59,8 @@ def test_set(site: SiteResource) -> Counts:
 )
 def gold_notes(site: SiteResource) -> Counts:
     """Notes with gold: the site's own where it has some, else the synthetic hospital's; and those of the library."""
-    library = scoring.collect_library(site.site)
-    found = scoring.collect_gold(site.site)
+    library = measured_notes.collect_library(site.site)
+    found = measured_notes.collect_gold(site.site)
     return shown.counts(
         found.notes,
         gold=f"{found.source.whose}, {found.source.hand}",

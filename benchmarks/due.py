@@ -37,7 +37,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from deid_platform.bench import scoring
+from deid_platform.bench import measured_notes
 from deid_platform.corpora import Reader
 from deid_platform.corpora.files import FilesFeed
 from deid_platform.keys import plain_digest
@@ -136,7 +136,7 @@ def name(site: Site) -> None:
 
 
 def draw(site: Site) -> None:
-    scoring.build_test_set(site)
+    measured_notes.build_test_set(site)
 
 
 def withdraw(site: Site) -> None:
@@ -151,7 +151,7 @@ CALLS: dict[str, Callable[[Site], None]] = {
     "told.told_until": tell,
     "named_later.hide_named_since": name,
     "intake, what is withdrawn": withdraw,
-    "scoring.build_test_set": draw,
+    "measured_notes.build_test_set": draw,
 }
 
 
@@ -193,7 +193,7 @@ def look_back(deliveries: int, notes: int) -> None:
             calls = {
                 "told.told_until": lambda: told_until(store, last, site.keyring),  # noqa: B023
                 "intake, what is withdrawn": lambda: intake._brought(store, earlier, "note_id", {"n7"}),  # noqa: B023
-                "scoring.build_test_set": lambda: draw(site),  # noqa: B023
+                "measured_notes.build_test_set": lambda: draw(site),  # noqa: B023
             }
             for call, ask in calls.items():
                 first, again = seconds_of(ask), seconds_of(ask)

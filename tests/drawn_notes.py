@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from small_feed import taken_in
 
-from deid_platform.bench import scoring
+from deid_platform.bench import measured_notes
 from deid_platform.notes import Delivery
 from deid_platform.refresh.site import Site
 from deid_platform.settings import load_settings
@@ -48,7 +48,7 @@ def drawing_site(installation_without_warehouse: Path, tmp_path: Path, monkeypat
     monkeypatch.setenv("DEID_CONFIG", str(config))
     made = Site(load_settings(config))
     taken_in(made, Delivery("hospital", "2026-01-05"))
-    scoring.build_test_set(made)
+    measured_notes.build_test_set(made)
     return made
 
 

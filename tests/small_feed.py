@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from looks import looked
 
-from deid_platform.bench import scoring
+from deid_platform.bench import measured_notes, scoring
 from deid_platform.corpora.exclusions import Exclusions
 from deid_platform.engine import LocalEngine
 from deid_platform.notes import Delivery
@@ -41,14 +41,14 @@ def taken_in(site: Site, delivery: Delivery, exclusions: Exclusions | None = Non
 
 def measure_bench(site: Site) -> None:
     """The steps of the bench: test set, gold, detection, figures; of the site's gold, else the hospital's."""
-    scoring.build_test_set(site)
-    scoring.collect_gold(site)
+    measured_notes.build_test_set(site)
+    measured_notes.collect_gold(site)
     _measure(site, tables.OWN)
 
 
 def measure_library(site: Site) -> None:
     """The same of the library's notes, of which a refresh measures too: for tests that are about them."""
-    scoring.collect_library(site)
+    measured_notes.collect_library(site)
     _measure(site, tables.LIBRARY)
 
 

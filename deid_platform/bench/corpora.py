@@ -1,7 +1,7 @@
 """Surrogate corpora: making one, what it is made of, and what the configured detector finds in it.
 
 Belongs here: one corpus in one locale as steps over the note store. Does not belong here: making a note
-(`corpora/injection`), counting (`evaluation/corpus_statistics.py`), or the gold of the gate (`scoring.py`).
+(`corpora/injection`), counting (`evaluation/corpus_statistics.py`), or the gold of the gate (`measured_notes.py`).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Belongs here: keeping that beside the notes, which version of a note counts, and that notes count which have not left.
 Does not belong here: who has left (`refresh/who_left.py`), the sampler (`sampling.py`), or what becomes of the notes
-that it takes (`scoring.py`).
+that it takes (`measured_notes.py`).
 
 Of each delivery a small table is kept (`refresh/derived.py`), so that a refresh reads the texts of new deliveries
 alone. It says whether a note has an identifier of its own patient by the topics as of the note's own delivery: by those

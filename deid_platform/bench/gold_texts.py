@@ -1,7 +1,7 @@
 """For which text gold without one was first used: its offsets fit no other.
 
 Belongs here: remembering that, and telling when a note has another text. Does not belong here: gold that people made
-in rounds, of which the text is kept (`annotated.py`), or what becomes of gold that does not fit (`scoring.py`).
+in rounds, of which the text is kept (`annotated.py`), or what becomes of gold that does not fit (`measured_notes.py`).
 """
 
 from __future__ import annotations

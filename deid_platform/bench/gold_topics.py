@@ -1,6 +1,6 @@
 """Topics of the bench's gold notes, sealed beside them.
 
-Belongs here: writing and reading them. Does not belong here: whose topics they are (`scoring.py`).
+Belongs here: writing and reading them. Does not belong here: whose topics they are (`measured_notes.py`).
 
 Of a site with gold of its own they are all that its feed has, and patients may be millions: theirs are written in parts
 and read into a file.

@@ -1,7 +1,7 @@
 """Whether what the bench sealed belongs together: the sample, its gold, what was found in that.
 
 Belongs here: what each is made of, and refusing what is of another. Does not belong here: making any of them
-(`scoring.py`), or figures.
+(`measured_notes.py`, `scoring.py`), or figures.
 
 A refresh makes one after the other. Whoever materializes one of them alone leaves those behind that are made of it.
 """

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from small_feed import taken_in
 
-from deid_platform.bench import eligible, scoring
+from deid_platform.bench import eligible, measured_notes
 from deid_platform.bench.eligible import population
 from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.tokens import word_offsets
@@ -123,13 +123,13 @@ def test_all_that_the_sampler_needs_is_told_of_each_note(site) -> None:
 
 def test_a_refresh_reads_the_notes_of_new_deliveries_alone(site, read) -> None:
     bring(site, FIRST, [note("1")])
-    scoring.build_test_set(site)
+    measured_notes.build_test_set(site)
     second = bring(site, SECOND, [note("2")])
     read.clear()
-    scoring.build_test_set(site)
+    measured_notes.build_test_set(site)
     assert set(read) == {second}
     read.clear()
-    scoring.build_test_set(site)
+    measured_notes.build_test_set(site)
     assert read == []
     assert {row["note_id"] for row in site.store.stream(tables.TEST_SET, tables.ALL)} == {"1", "2"}
 
@@ -192,7 +192,7 @@ def test_the_newest_version_of_a_note_counts_in_its_own_feed(site) -> None:
     assert {it.note_id: it.words for it in found} == {"clinic/1": 2, "hospital/1": 3, "hospital/2": 1}
     places = {name: delivery.key for name, (_, delivery) in found.named(["clinic/1", "hospital/1", "none/1"]).items()}
     assert places == {"clinic/1": clinic, "hospital/1": second}
-    scoring.build_test_set(site)
+    measured_notes.build_test_set(site)
     sealed = {(row["delivery"], row["note_id"]) for row in site.store.stream(tables.TEST_SET, tables.ALL)}
     assert sealed == {(clinic, "1"), (second, "1"), (f"hospital@{FIRST}", "2")}
 
@@ -201,7 +201,7 @@ def test_without_notes_there_is_no_population(site) -> None:
     assert (list(population(site)), population(site).strata()) == ([], {})
     bring(site, FIRST, [], [{"patient_id": "p1", "last_name": "Quillfeather"}])
     assert (list(population(site)), population(site).strata()) == ([], {})
-    assert scoring.build_test_set(site).note_ids == ()
+    assert measured_notes.build_test_set(site).note_ids == ()
 
 
 def test_gold_is_sought_in_deliveries_of_chosen_notes_alone(site, read) -> None:
@@ -212,9 +212,9 @@ def test_gold_is_sought_in_deliveries_of_chosen_notes_alone(site, read) -> None:
     (folder / f"{FIRST}.jsonl.gz").write_bytes(b"no gold at all")
     with gzip.open(folder / f"{SECOND}.jsonl.gz", "wt") as lines:
         lines.write(json.dumps({"note_id": "1", "spans": [[5, 12, "PATIENT"]]}) + "\n")
-    scoring.build_test_set(site)
+    measured_notes.build_test_set(site)
     read.clear()
-    assert scoring.collect_gold(site).by_feed == {"hospital": 1}
+    assert measured_notes.collect_gold(site).by_feed == {"hospital": 1}
     assert set(read) == {second}
     (row,) = site.store.rows(tables.GOLD_NOTES, tables.ALL)
     assert (row["note_id"], row["text"]) == ("hospital/1", "Mrs. Ostrowe is stable.")
@@ -238,7 +238,7 @@ def withdraw(site: Site, watermark: str, rows: list[dict], *, feed: str = "hospi
 
 
 def measured_on(site: Site) -> set[str]:
-    scoring.build_test_set(site)
+    measured_notes.build_test_set(site)
     sealed = {f"{row['feed']}/{row['note_id']}" for row in site.store.stream(tables.TEST_SET, tables.ALL)}
     meta = site.store.required(tables.TEST_SET, tables.ALL).meta
     assert meta["population"] == sum(row[-1] for row in meta["strata"]) == len(sealed)
@@ -300,31 +300,31 @@ def gold_of(site: Site, watermark: str, *lines: dict) -> None:
 )
 def test_gold_that_says_less_than_there_is_stops_the_bench(site, more, said) -> None:
     bring(site, FIRST, [note("1", "Mrs. Ostrowe is stable."), note("2", "Mrs. Ostrowe goes home.")])
-    scoring.build_test_set(site)
+    measured_notes.build_test_set(site)
     whole = {"note_id": "1", "spans": [[5, 12, "PATIENT"]], "text": "Mrs. Ostrowe is stable."}
     gold_of(site, FIRST, whole)
-    assert scoring.collect_gold(site).spans == 1
+    assert measured_notes.collect_gold(site).spans == 1
     gold_of(site, FIRST, whole, *more)
     with pytest.raises(DeidError) as refused:
-        scoring.collect_gold(site)
+        measured_notes.collect_gold(site)
     assert (refused.value.code, refused.value.ref) == (Code.GOLD_INVALID, f"hospital@{FIRST}: {said}")
 
 
 def test_gold_without_a_text_is_of_the_text_that_it_was_first_used_for(site) -> None:
     bring(site, FIRST, [note("1", "Mrs. Ostrowe is stable."), note("2")])
     gold_of(site, FIRST, {"note_id": "1", "spans": [[5, 12, "PATIENT"]]}, {"note_id": "2", "spans": []})
-    scoring.build_test_set(site)
+    measured_notes.build_test_set(site)
     for _ in range(2):
-        assert scoring.collect_gold(site).spans == 1
+        assert measured_notes.collect_gold(site).spans == 1
     bring(site, FIRST, [note("1", "Seen: Mrs. Ostrowe, stable."), note("2")])
-    scoring.build_test_set(site)
+    measured_notes.build_test_set(site)
     for _ in range(2):
         with pytest.raises(DeidError) as refused:
-            scoring.collect_gold(site)
+            measured_notes.collect_gold(site)
         said = f"hospital@{FIRST}: gold is of another text of its note"
         assert (refused.value.code, refused.value.ref) == (Code.GOLD_INVALID, said)
     # Written anew, it is other gold, or says of which text it is.
     gold_of(site, FIRST, {"note_id": "1", "spans": [[11, 18, "PATIENT"]]}, {"note_id": "2", "spans": []})
-    assert scoring.collect_gold(site).notes == 2
+    assert measured_notes.collect_gold(site).notes == 2
     (site.settings.home_path / "store" / tables.GOLD_TEXTS / tables.ALL / "manifest.json").write_text("{}")
-    assert scoring.collect_gold(site).notes == 2, "what cannot be read stops nothing"
+    assert measured_notes.collect_gold(site).notes == 2, "what cannot be read stops nothing"

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from small_feed import measure_library
 
-from deid_platform.bench import scoring
+from deid_platform.bench import measured_notes
 from deid_platform.bench.library_gold import library_gold, measured_authors
 from deid_platform.corpora.library import authors as library
 from deid_platform.notes import Delivery
@@ -67,7 +67,7 @@ def test_without_test_authors_those_for_thresholds_stand_in_and_nobody_for_them(
 
 
 def test_figures_on_it_are_recorded_under_its_name_and_measured_once(shelf: Path, site, monkeypatch) -> None:
-    assert scoring.collect_library(site).source.words == {
+    assert measured_notes.collect_library(site).source.words == {
         "notes_of": "library", "topics_of": "library", "marked_by": "authors"
     }  # fmt: skip
     measure_library(site)

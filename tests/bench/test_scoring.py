@@ -11,7 +11,7 @@ from datetime import date
 
 import pytest
 
-from deid_platform.bench import held_out, lab, scoring
+from deid_platform.bench import held_out, lab, measured_notes, scoring
 from deid_platform.errors import Code, DeidError
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Span
@@ -43,7 +43,7 @@ def write_gold(site, spans: dict) -> None:
 
 
 def test_the_test_set_counts_phi_from_the_topics_alone(site, arrived) -> None:
-    chosen = scoring.build_test_set(site)
+    chosen = measured_notes.build_test_set(site)
     assert len(chosen.note_ids) == 2
     assert chosen.phi_share == 0.5
     assert {(row["feed"], row["note_id"]) for row in site.store.rows(tables.TEST_SET, tables.ALL)} == {
@@ -60,9 +60,9 @@ def test_the_test_set_counts_phi_from_the_topics_alone(site, arrived) -> None:
 
 
 def test_without_gold_of_its_own_a_site_is_measured_on_the_synthetic_hospital(site, arrived) -> None:
-    scoring.build_test_set(site)
-    found = scoring.collect_gold(site)
-    assert (str(found.source.notes_of), found.by_feed) == (scoring.SYNTHETIC, {})
+    measured_notes.build_test_set(site)
+    found = measured_notes.collect_gold(site)
+    assert (str(found.source.notes_of), found.by_feed) == (measured_notes.SYNTHETIC, {})
     assert found.source.words == {
         "notes_of": "synthetic_hospital", "topics_of": "synthetic_hospital", "marked_by": "writer"
     }  # fmt: skip
@@ -71,8 +71,8 @@ def test_without_gold_of_its_own_a_site_is_measured_on_the_synthetic_hospital(si
 
 def test_the_sites_own_gold_comes_first(site, arrived) -> None:
     write_gold(site, {"1": [[4, 16, "PATIENT"]], "2": []})
-    scoring.build_test_set(site)
-    found = scoring.collect_gold(site)
+    measured_notes.build_test_set(site)
+    found = measured_notes.collect_gold(site)
     assert (found.by_feed, found.spans) == ({"hospital": 2}, 1)
     assert str(found.source) == (
         "<11 notes of demonstration data, with its own topics, marked by a hand that deid.toml does not name"
@@ -82,7 +82,7 @@ def test_the_sites_own_gold_comes_first(site, arrived) -> None:
 def test_gold_that_reaches_outside_its_note_is_an_error(site, arrived) -> None:
     write_gold(site, {"1": [[4, 400, "PATIENT"]]})
     with pytest.raises(Exception, match=r"gold-invalid \[hospital@.*a span ends past its note's text"):
-        scoring.collect_gold(site)
+        measured_notes.collect_gold(site)
 
 
 @pytest.mark.parametrize(
@@ -94,18 +94,18 @@ def test_gold_that_reaches_outside_its_note_is_an_error(site, arrived) -> None:
     ],
 )
 def test_a_line_that_cannot_be_used_is_refused_if_its_note_is_measured(site, arrived, spans, refused) -> None:
-    scoring.build_test_set(site)
+    measured_notes.build_test_set(site)
     write_gold(site, {"1": [[4, 16, "PATIENT"]], "9": spans})
-    assert scoring.collect_gold(site).notes == 1  # no note 9 is in the sample
+    assert measured_notes.collect_gold(site).notes == 1  # no note 9 is in the sample
     write_gold(site, {"1": [[4, 16, "PATIENT"]], "2": spans})
     with pytest.raises(DeidError, match=refused):
-        scoring.collect_gold(site)
+        measured_notes.collect_gold(site)
 
 
 def test_scores_come_with_and_without_topics_and_are_recorded_once(site, arrived) -> None:
     write_gold(site, {"1": [[4, 16, "PATIENT"]], "2": []})
-    scoring.build_test_set(site)
-    scoring.collect_gold(site)
+    measured_notes.build_test_set(site)
+    measured_notes.collect_gold(site)
     scoring.run_detector(site)
     measured = scoring.measure(site)
     assert set(measured.by_inputs) == {"topics", "text"}
@@ -121,8 +121,8 @@ def test_scores_come_with_and_without_topics_and_are_recorded_once(site, arrived
 
 def test_notes_that_did_not_change_are_not_detected_again(site, arrived, monkeypatch) -> None:
     write_gold(site, {"1": [[4, 16, "PATIENT"]], "2": []})
-    scoring.build_test_set(site)
-    scoring.collect_gold(site)
+    measured_notes.build_test_set(site)
+    measured_notes.collect_gold(site)
     scoring.run_detector(site)
     before = site.store.rows(tables.DETECTIONS, tables.ALL)
     asked = []
@@ -146,8 +146,8 @@ def looks(site) -> list[tuple[str, str]]:
 
 def collect(site, spans: dict) -> None:
     write_gold(site, spans)
-    scoring.build_test_set(site)
-    scoring.collect_gold(site)
+    measured_notes.build_test_set(site)
+    measured_notes.collect_gold(site)
     scoring.run_detector(site)
 
 
@@ -205,10 +205,10 @@ def test_gold_of_another_sample_and_detections_in_other_gold_are_refused_before_
     collect(site, {"1": [[4, 16, "PATIENT"]], "2": []})
     before = looks(site)
     smaller = site.settings.bench.model_copy(update={"size": 1, "minimum_per_group": 1})
-    scoring.build_test_set(Site(site.settings.model_copy(update={"bench": smaller})))
+    measured_notes.build_test_set(Site(site.settings.model_copy(update={"bench": smaller})))
     assert site.store.required(tables.TEST_SET, tables.ALL).rows == 1
     assert refused() == {"bench/gold_notes/all"}
-    scoring.collect_gold(site)
+    measured_notes.collect_gold(site)
     assert refused() == {"bench/detections/all"}
     assert looks(site) == before
     scoring.run_detector(site)
@@ -254,8 +254,8 @@ def test_where_the_sites_own_gold_is_from_is_what_deid_toml_says(site, arrived, 
     write_gold(site, {"1": [[4, 16, "PATIENT"]], "2": []})
     feed = site.feed("hospital").model_copy(update={"gold_by": hand, "demonstration": not real})
     told = Site(site.settings.model_copy(update={"feeds": {"hospital": feed}}))
-    scoring.build_test_set(told)
-    source = scoring.collect_gold(told).source
+    measured_notes.build_test_set(told)
+    source = measured_notes.collect_gold(told).source
     assert source.words == {
         "notes_of": "site" if real else "demonstration",
         "topics_of": "site" if real else "demonstration",
@@ -274,11 +274,13 @@ def test_after_a_change_of_the_secret_gold_counts_before_its_notes_are_taken_in_
     site, arrived, monkeypatch
 ) -> None:
     write_gold(site, {"1": [[4, 16, "PATIENT"]], "2": []})
-    scoring.build_test_set(site)
+    measured_notes.build_test_set(site)
     monkeypatch.setenv("DEID_PREVIOUS_SECRET", os.environ["DEID_SECRET"])
     monkeypatch.setenv("DEID_SECRET", hashlib.sha256(b"another secret").hexdigest())
     changed = Site(site.settings)
-    assert scoring.collect_gold(changed).by_feed == {"hospital": 2}
+    assert measured_notes.collect_gold(changed).by_feed == {"hospital": 2}
     notes = site.settings.path(site.feed("hospital").path) / FIRST / "notes.jsonl"
     notes.write_text(notes.read_text().replace("is well", "is ill"))
-    assert scoring.collect_gold(changed).source.notes_of == scoring.SYNTHETIC  # gold may be of the newer texts
+    assert (
+        measured_notes.collect_gold(changed).source.notes_of == measured_notes.SYNTHETIC
+    )  # gold may be of the newer texts

@@ -11,7 +11,7 @@ import dagster as dg
 import pytest
 
 from assets.models import trained
-from deid_platform.bench import scoring
+from deid_platform.bench import measured_notes
 from deid_platform.bench.training import measured_on
 from deid_platform.errors import Code, DeidError
 from deid_platform.refresh.site import Site
@@ -30,8 +30,8 @@ def gold_file(path: Path, *texts: str) -> Path:
 @pytest.fixture(scope="module")
 def measured(site: Site) -> frozenset[str]:
     assert measured_on(site) == frozenset()
-    scoring.build_test_set(site)
-    assert scoring.collect_gold(site).notes > 0
+    measured_notes.build_test_set(site)
+    assert measured_notes.collect_gold(site).notes > 0
     return measured_on(site)
 
 

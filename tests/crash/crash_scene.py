@@ -18,7 +18,7 @@ from typing import Any
 import psutil
 from sqlalchemy import Engine, event
 
-from deid_platform.bench import scoring
+from deid_platform.bench import measured_notes, scoring
 from deid_platform.notes import Delivery
 from deid_platform.refresh import due, intake, measure, publish, stage
 from deid_platform.refresh.derived import MOTHERS
@@ -129,8 +129,8 @@ def _withdraw(site: Site, delivery: Delivery) -> None:
 
 
 def _measure(site: Site, _: Delivery) -> None:
-    scoring.build_test_set(site)
-    scoring.collect_gold(site)
+    measured_notes.build_test_set(site)
+    measured_notes.collect_gold(site)
     scoring.run_detector(site)
     scoring.record(site, scoring.measure(site))
 

@@ -24,7 +24,7 @@ import killed_delivery
 import lost_signals
 
 from deid_platform import stopping
-from deid_platform.bench.scoring import SYNTHETIC_SEED
+from deid_platform.bench.measured_notes import SYNTHETIC_SEED
 from deid_platform.corpora.hospital import HospitalSpec, generate
 from deid_platform.detection import DetectorSpec
 from deid_platform.engine import LocalEngine

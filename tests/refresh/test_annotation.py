@@ -16,7 +16,7 @@ from assets.annotation import annotation_agreement
 from deid_platform.annotation import adjudication
 from deid_platform.annotation.returned import take_back
 from deid_platform.annotation.rounds import Role, begin, hand_out, notes_of_round
-from deid_platform.bench import scoring
+from deid_platform.bench import measured_notes, scoring
 from deid_platform.corpora import Reason
 from deid_platform.errors import Code, DeidError
 from deid_platform.refresh import tables
@@ -59,7 +59,7 @@ def fresh(site: Site, arrived, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     config.write_text(text.replace('path = "deliveries"', f'path = "{deliveries}"'))
     monkeypatch.setenv("DEID_CONFIG", str(config))
     mine = Site(load_settings(config))
-    scoring.build_test_set(mine)
+    measured_notes.build_test_set(mine)
     return mine
 
 
@@ -184,8 +184,8 @@ def test_from_two_annotators_and_an_adjudicator_to_gold_that_the_bench_measures_
     assert gold_lines(path)[f"{M}-2"]["clinical"] == [[0, 17]]
     assert not any(surface in path.read_bytes().decode("latin-1") for surface in ("Ruthvane", "Vaskhale"))
 
-    scoring.build_test_set(fresh)
-    gold = scoring.collect_gold(fresh)
+    measured_notes.build_test_set(fresh)
+    gold = measured_notes.collect_gold(fresh)
     assert (gold.by_feed, gold.spans) == ({"hospital": 3}, 4)
     assert gold.source.words["marked_by"] == "adjudicated"
     scoring.run_detector(fresh)
@@ -214,7 +214,7 @@ def test_accepted_notes_stay_in_the_sample_while_they_are_the_newest(fresh, tmp_
     adjudication.accept(fresh, 1)
     fewest = fresh.settings.bench.model_copy(update={"size": 1, "minimum_per_group": 1})
     small = Site(fresh.settings.model_copy(update={"bench": fewest}))
-    assert len(scoring.build_test_set(small).note_ids) < 4
+    assert len(measured_notes.build_test_set(small).note_ids) < 4
     assert {f"{M}-{i}" for i in (1, 2, 3)} <= {r["note_id"] for r in small.store.rows(tables.TEST_SET, tables.ALL)}
 
 
@@ -234,8 +234,8 @@ def test_accepted_gold_is_not_measured_on_once_its_note_has_another_text(fresh, 
     texts = [f"{'X' * 3}{row['text'][3:]}" if row["note_id"] == f"{M}-1" else row["text"] for row in raw.to_pylist()]
     raw = raw.set_column(raw.column_names.index("text"), "text", pa.array(texts, pa.large_string()))
     fresh.store.write(tables.RAW_NOTES, f"hospital@{FIRST}", [raw], meta=lambda: files)
-    scoring.build_test_set(fresh)
-    assert scoring.collect_gold(fresh).notes == (3 if secret else 2)
+    measured_notes.build_test_set(fresh)
+    assert measured_notes.collect_gold(fresh).notes == (3 if secret else 2)
 
 
 def gold_lines(path: Path) -> dict[str, dict]:

@@ -21,7 +21,8 @@ from sqlalchemy import text
 from deid_platform.bench import held_out
 from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.retention.lexical_judge import judge_digest
-from deid_platform.refresh.dossier import gathered, sign_dossier, write_dossier
+from deid_platform.refresh.dossier import sign_dossier, write_dossier
+from deid_platform.refresh.dossier_entries import gathered
 from deid_platform.refresh.signing import PASSWORD_VARIABLE, load_key, make_key, public_key, verified
 from deid_platform.refresh.site import Site
 from deid_platform.refresh.summary import release_summary

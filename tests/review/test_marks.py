@@ -14,7 +14,7 @@ from deid_platform.annotation.rounds import Role
 from deid_platform.errors import Code, DeidError
 from deid_platform.labels import Label
 from deid_platform.refresh import tables
-from deid_platform.refresh.dossier import gathered
+from deid_platform.refresh.dossier_entries import gathered
 from deid_platform.refresh.findings import report, withdraw
 from deid_platform.refresh.marks import name_marked_notes
 from deid_platform.refresh.site import Site

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import text
 
-from deid_platform.bench.scoring import SYNTHETIC
+from deid_platform.bench.measured_notes import SYNTHETIC
 from deid_platform.errors import Code, DeidError
 from deid_platform.keys import plain_digest
 from deid_platform.notes import Delivery

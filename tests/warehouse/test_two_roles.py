@@ -15,7 +15,7 @@ from looks import looked
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
-from deid_platform.bench.scoring import SYNTHETIC
+from deid_platform.bench.measured_notes import SYNTHETIC
 from deid_platform.errors import DeidError
 from deid_platform.evaluation.scores import summarise
 from deid_platform.keys import plain_digest
