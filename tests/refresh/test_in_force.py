@@ -115,7 +115,7 @@ class WithoutRecognizers(Site):
     """Knows little more than what the topics say."""
 
     def spec(self, topics: Topics | None) -> DetectorSpec:
-        return replace(super().spec(topics), without=("recognizers", "signatures"))
+        return replace(super().spec(topics), without=("recognizers",))
 
 
 @pytest.fixture(scope="module")

@@ -15,9 +15,7 @@ from deid_platform.detection.rules.catalogue import load_recognizers
 from deid_platform.detection.rules.engine.anchors import AnchorIndex, Place
 from deid_platform.detection.rules.engine.recognizer import TIMEOUT_S, Recognizer
 from deid_platform.detection.rules.engine.templates import CAPACITY, TemplateCounts, Verdicts, paragraphs
-from deid_platform.detection.rules.layout.address_blocks import address_block_names
 from deid_platform.detection.rules.layout.line_wraps import joined_lines
-from deid_platform.detection.rules.layout.signatures import signature_names
 from deid_platform.detection.rules.layout.tables import table_names
 from deid_platform.detection.rules.names.coordinated_names import coordinated_names
 from deid_platform.detection.rules.names.vocabulary import vocabulary_names
@@ -27,8 +25,6 @@ from deid_platform.notes import Note
 _ON_PARAGRAPHS: Mapping[str, Callable[[str, Sequence[Candidate]], Iterable[Candidate]]] = {
     "vocabulary": lambda text, _: vocabulary_names(text),
     "tables": lambda text, _: table_names(text),
-    "signatures": lambda text, _: signature_names(text),
-    "address_blocks": address_block_names,
     "coordinated_names": coordinated_names,
 }
 """Steps that take a paragraph with what was found in it so far, and give what else is there."""

@@ -134,14 +134,6 @@ def city_or_code(text: str, start: int, end: int) -> Interval | None:
     return (start, end) if _is_town_before(text, start, text[start:end]) else None
 
 
-@validator
-def city_or_abbreviation(text: str, start: int, end: int) -> Interval | None:
-    """A city before a state's traditional abbreviation, or that abbreviation ("Lowell, Mass.")."""
-    if text[end - 1] == ".":
-        return (start, end) if _is_town_before(text, start, "") else None
-    return city(text, start, end)
-
-
 def _is_town_before(text: str, stop: int, code: str) -> bool:
     """Whether the words before a state's code are a town's."""
     line = max(text.rfind("\n", 0, stop), stop - 60, 0)
@@ -164,21 +156,6 @@ def known_city(text: str, start: int, end: int) -> Interval | None:
     """A city of the shipped list, unless a thing bears its name ("the Jackson table")."""
     known = fold_term(text[start:end]) in word_list("cities") and not names_a_thing(text, end)
     return (start, end) if known else None
-
-
-@validator
-def known_city_or_state(text: str, start: int, end: int) -> Interval | None:
-    """A city of the shipped list, or the state after one, but not a credential after a person's name."""
-    if end - start > 2:
-        code = text[end : end + 8].lstrip(" \t,")[:2]
-        return known_city(text, start, end) if _is_town_before(text, end, code) else None
-    line = max(text.rfind("\n", 0, start), start - 40, 0)
-    before = _CITY_BEFORE.search(text, line, start)
-    if before is None:
-        return None
-    words = before[1].split()
-    known = any(fold_term(" ".join(words[i:])) in word_list("cities") for i in range(len(words)))
-    return (start, end) if known and _is_town_before(text, start, text[start:end]) else None
 
 
 @validator

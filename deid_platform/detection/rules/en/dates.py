@@ -15,8 +15,6 @@ from deid_platform.lexicon.classes import WordClass, word_class
 
 NUMBER = regex.compile(r"\d+")
 _LATEST_SHORT_YEAR = 39  # of a date that begins with its year: "40/10/25" are strengths
-# The denominators of kitchens, rulers and needles.
-_FRACTIONS = {2, 3, 4, 8, 16, 32, 64}
 
 _AFTER_ORDINAL = regex.compile(
     r"""
@@ -129,35 +127,6 @@ def iso_date(text: str, start: int, end: int) -> Interval | None:
 
 
 @validator
-def date_among_numbers(text: str, start: int, end: int) -> Interval | None:
-    """Day, month and year, or the year first, of a day that exists."""
-    numbers = numbers_in(text, start, end)
-    one, two = numbers[1:] if numbers[0] >= 1000 else numbers[:2]
-    return (start, end) if is_month_day(one, two) else None
-
-
-@validator
-def dashed_date(text: str, start: int, end: int) -> Interval | None:
-    """Three numbers between typographic dashes, the year first or last."""
-    year_first = len(NUMBER.findall(text, start, end)[0]) == 4
-    return iso_date(text, start, end) if year_first else numeric_date(text, start, end)
-
-
-@validator
-def compact_date(text: str, start: int, end: int) -> Interval | None:
-    """Six or eight digits that name a day in one of the usual orders; twelve or fourteen with a time of day."""
-    digits = "".join(NUMBER.findall(text, start, end))
-    pairs = [int(digits[i : i + 2]) for i in range(0, len(digits) - 1, 2)]
-    if len(digits) in (12, 14):
-        hour, minute, second = (*pairs[4:], 0)[:3]
-        in_day = hour < 24 and minute < 60 and second < 60
-        return (start, end) if in_day and is_day(pairs[2], pairs[3]) and pairs[0] in (19, 20) else None
-    if len(digits) == 8 and (is_month_day(pairs[2], pairs[3]) or is_month_day(pairs[0], pairs[1])):
-        return start, end
-    return (start, end) if len(digits) == 6 and is_month_day(pairs[0], pairs[1]) else None
-
-
-@validator
 def month_day(text: str, start: int, end: int) -> Interval | None:
     """A month and a day, or a month and a two-digit year, where the words around already speak of a date."""
     a, b = numbers_in(text, start, end)[:2]
@@ -228,48 +197,9 @@ def listed_day(text: str, start: int, end: int) -> Interval | None:
 
 
 @validator
-def month_year(text: str, start: int, end: int) -> Interval | None:
-    """Month and year as numbers, or a range of two such pairs, of which the months exist."""
-    return (start, end) if all(1 <= month <= 12 for month in numbers_in(text, start, end)[::2]) else None
-
-
-@validator
-def day_range(text: str, start: int, end: int) -> Interval | None:
-    """Two month/day pairs that both exist and are neither scores over one maximum nor fractions of an inch."""
-    numbers = numbers_in(text, start, end)
-    half = len(numbers) // 2
-    if len(numbers) in (4, 6):
-        (a, b), (c, d) = numbers[:2], numbers[half : half + 2]
-    elif len(numbers) == 5:  # "2/14-2/17/19", "2/14/19-2/17"
-        pairs = [regex.findall(r"\d+", part) for part in regex.split(r"[^\d/]+", text[start:end])]
-        (a, b), (c, d) = (tuple(map(int, pair[:2])) for pair in pairs[:2])
-    else:
-        return None
-    if len(numbers) == 4:
-        scores = b == d and b in {2, 3, 4, 5, 6, 8, 10}
-        fractions = b in _FRACTIONS and d in _FRACTIONS and a < b and c < d
-        if scores or fractions:
-            return None
-    return (start, end) if is_month_day(a, b) and is_month_day(c, d) else None
-
-
-@validator
-def short_range(text: str, start: int, end: int) -> Interval | None:
-    """One month and two days of it, the later one second: "3/14-19"."""
-    month, first, last = numbers_in(text, start, end)[:3]
-    return (start, end) if is_day(month, first) and is_day(month, last) and first < last and first > 12 else None
-
-
-@validator
 def bare_day(text: str, start: int, end: int) -> Interval | None:
     """An ordinal that is a day of the month: nothing follows that it could count ("the 5th rib")."""
     day = numbers_in(text, start, end)[0]
     if _GROWTH.search(text, max(0, start - 40), start):
         return None
     return (start, end) if 1 <= day <= 31 and _AFTER_ORDINAL.match(text, end, end + 60) else None
-
-
-@validator
-def bare_day_word(text: str, start: int, end: int) -> Interval | None:
-    """The same of an ordinal in words."""
-    return (start, end) if _AFTER_ORDINAL.match(text, end, end + 60) else None

@@ -12,12 +12,11 @@ from functools import lru_cache
 
 import regex
 
-from deid_platform.detection.rules.en.dates import month_day
 from deid_platform.detection.rules.en.people import NAME_TOKEN, bare, labelled
 from deid_platform.detection.rules.engine.validator import Interval, validator
 from deid_platform.detection.rules.names.clinical_words import is_substance
 from deid_platform.detection.rules.names.eponyms import names_a_thing
-from deid_platform.lexicon.abbreviations import AbbreviationKind, abbreviation_kind, is_consulted
+from deid_platform.lexicon.abbreviations import is_consulted
 from deid_platform.lexicon.classes import WordClass, ends_as_a_word, is_unknown, word_class
 from deid_platform.lexicon.lists import word_list
 from deid_platform.text.names import PARTICLES, is_street_word
@@ -37,8 +36,6 @@ _VOWEL = regex.compile("[aeiouy]")
 # After the last word of a name that stands for itself.
 _BOUND = regex.compile(r"['’]s\b|[ \t]*(?:[\r\n,;<\[\"”/]|$|\.[ \t]*(?:[\r\n]|$))")
 _ADDRESS = regex.compile(r"[ \t]*[<(\[][ \t]*(?:mailto:)?[^<>()\[\]\s@]{1,64}@")
-_CREDITED = regex.compile(r"[(\[][ ]?(?P<name>\p{Lu}[^()\[\]\d]{1,40}?)[ ,;]*\Z")
-_REACH = 48
 
 
 @lru_cache(maxsize=16384)
@@ -127,31 +124,12 @@ def _whole(text: str, place: Interval, end: int) -> Interval:
 
 
 @validator
-def asked(text: str, start: int, end: int) -> Interval | None:
-    """As `handed`, within a sentence, where a capital means more: a given name may be a common word."""
-    place = handed(text, start, end)
-    if place is not None:
-        return place
-    token = _first(text, start, end)
-    kind = word_class(token)
-    fits = bool(kind & WordClass.GIVEN) if kind else is_a_name(token, loose=True)
-    return addressee(text, start, end) if fits and not kind & WordClass.CLINICAL and not token.isupper() else None
-
-
-@validator
 def handed(text: str, start: int, end: int) -> Interval | None:
     """A name where a service or a finding is possible too: its first word can only be a name."""
     place = labelled(text, start, end)
     if place is None or names_a_thing(text, place[1]) or not is_a_name(_first(text, *place)):
         return None
     return place
-
-
-@validator
-def credited_day(text: str, start: int, end: int) -> Interval | None:
-    """A day and month after the name of the author of a note: not "(Strength 3/5)"."""
-    name = _CREDITED.search(text, max(0, start - _REACH), start)
-    return month_day(text, start, end) if name is not None and handed(text, *name.span("name")) else None
 
 
 @validator
@@ -167,17 +145,6 @@ def correspondent(text: str, start: int, end: int) -> Interval | None:
     if not known and not is_a_name(tokens[0], loose=True):
         return None
     return (place[0], end) if _ADDRESS.match(text, end) else _whole(text, place, end)
-
-
-@validator
-def recipient(text: str, start: int, end: int) -> Interval | None:
-    """ "Last, First" or "Last, F" in the header of a message, not what "CC:" begins as well ("CC: Rash, Fever")."""
-    comma = text.index(",", start, end)
-    last, first = _first(text, start, comma), text[comma + 1 : end].strip(" \t.")
-    if not last or not is_a_name(last, loose=True) or is_substance(last):
-        return None
-    given = len(first) == 1 or bool(word_class(first.split()[0]) & WordClass.GIVEN) or is_a_name(first.split()[0])
-    return (start, end) if given and (is_a_name(last) or len(first) > 1) else None
 
 
 @validator
@@ -217,17 +184,6 @@ def roomed(text: str, start: int, end: int) -> Interval | None:
     return start, end
 
 
-@validator
-def signing(text: str, start: int, end: int) -> Interval | None:
-    """Initials after a closing ("thx - KV"), unless they are an office's, a service's or a word."""
-    while text[end - 1].isspace():
-        end -= 1
-    letters = "".join(c for c in text[start:end] if c.isalpha()).lower()
-    known = abbreviation_kind(letters) < AbbreviationKind.CLINICAL or is_consulted(letters)
-    return None if known else (start, end)
-
-
-@validator
 def run_together(text: str, start: int, end: int) -> Interval | None:
     """Surname and given name in capitals without a space between them, before a number: "QUARMBYJANE 0098812"."""
     word = bare(text[start:end])

@@ -7,8 +7,6 @@ A date may have one error: the rest must still be a day, a month and a year.
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import regex
 
 from deid_platform.detection.rules.en.dates import (
@@ -18,35 +16,14 @@ from deid_platform.detection.rules.en.dates import (
     is_month_day,
     is_numbered,
     is_year,
-    numbers_in,
 )
 from deid_platform.detection.rules.engine.validator import Interval, validator
-from deid_platform.lexicon.classes import WordClass, word_class
-from deid_platform.lexicon.lists import word_list
-from deid_platform.text.fold import fold_term
 
 _MISREAD = str.maketrans("OoIl|SBZ", "00111582")
 _RARELY_MISREAD = regex.compile(r"(?<!\d)[SBZ]+(?!\d)")
 _CENTURIES = range(1900, 2100)
-# What a score or a dose is out of: no year behind a range ("3-4/10").
-_WIDEST_SCORE = 3
-_MAXIMA = {5, 6, 10, 12, 15, 20, 24, 25, 27, 28, 30, 40, 50, 60}
 _WORD = regex.compile(r"\p{L}{3,}")
-_SEPARATOR = regex.compile(r"\D")
-_YEAR = regex.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
-_ORDINAL = regex.compile(r"\d[ ]?(?:st|nd|rd|th)\b")
 _SENTENCE_GOES_ON = regex.compile(r"[ \t]*(?:[.,;)\]\r\n]|$)")
-_ENGLISH = frozenset(
-    {
-        *("january", "february", "march", "april", "june", "july", "august", "september", "october", "november"),
-        "december",
-    }
-)
-_MONTHS = _ENGLISH | {
-    *("gennaio", "febbraio", "marzo", "aprile", "maggio", "giugno", "luglio", "agosto", "settembre", "ottobre"),
-    *("novembre", "dicembre"),
-}
-_SHORT_MONTH = 5  # letters up to which one error makes other words of a month ("Marsh 3", "Jane 4")
 _MOST_FRONT = 4  # digits of a day and a month
 
 # "on 215/97" is no pressure, if nothing before it speaks of one.
@@ -88,24 +65,6 @@ def misread_date(text: str, start: int, end: int) -> Interval | None:
 
 
 @validator
-def mistyped_date(text: str, start: int, end: int) -> Interval | None:
-    """Day, month and year with one error: "3/4,2019", "022/03/2019", "0/314/2019", "3/14/201", "3/14/2109"."""
-    surface = text[start:end]
-    first, second, *rest = NUMBER.findall(surface)
-    year = "".join(rest)  # "3/14/20 19"
-    if is_numbered(text, start):
-        return None
-    if len(year) == 4 and int(year) in _CENTURIES:
-        return (start, end) if _is_near_day(first, second) else None
-    if len(year) == 2:  # "05/007/24"
-        doubled = any(len(n) == 3 and n.startswith("0") for n in (first, second))
-        return (start, end) if doubled and surface.count("/") == 2 and _is_near_day(first, second) else None
-    same = len(rest) == 1 and 2 in (surface.count("/"), surface.count("-"))
-    sound = (len(year) == 4 and "/" in surface) or _is_near_year(year)
-    return (start, end) if same and sound and is_month_day(int(first), int(second)) else None
-
-
-@validator
 def mistyped_iso_date(text: str, start: int, end: int) -> Interval | None:
     """Year, month and day with one error; a day that does not exist ("2019-13-40") only after a word of dates."""
     numbers = NUMBER.findall(text, start, end)
@@ -122,29 +81,6 @@ def mistyped_iso_date(text: str, start: int, end: int) -> Interval | None:
         return (start, end) if cued and _is_near_year(year) and is_month_day(int(month), int(day)) else None
     near = int(month) <= 99 and int(day) <= 99
     return (start, end) if _is_near_day(month, day) or (cued and near) else None
-
-
-@validator
-def mixed_short_date(text: str, start: int, end: int) -> Interval | None:
-    """Day, month and a short year between separators of two kinds, after a word of dates: "3-4/19", "3/14.19"."""
-    surface = text[start:end]
-    a, b, year = numbers_in(text, start, end)
-    between, _ = separators = _SEPARATOR.findall(surface)
-    if len(set(separators)) < 2 or not is_month_day(a, b):
-        return None
-    padded = surface.startswith("0") or f"{between}0" in surface
-    score = between == "-" and year in _MAXIMA and 0 < b - a <= _WIDEST_SCORE
-    measure = between in ".," and (b < 10 or between == ",")
-    return None if not padded and (score or measure) else (start, end)
-
-
-@validator
-def oddly_separated_date(text: str, start: int, end: int) -> Interval | None:
-    """Day, month and year of four digits that exist, between any separators."""
-    numbers = numbers_in(text, start, end)
-    year = max(numbers)
-    numbers.remove(year)
-    return (start, end) if year in _CENTURIES and is_month_day(*numbers) else None
 
 
 @validator
@@ -167,37 +103,6 @@ def mistyped_written_date(text: str, start: int, end: int) -> Interval | None:
         return (start, end) if sound and (swapped or (len(year) != 4 and _is_near_year(year))) else None
     one_too_many = len(day) == 3 and any(1 <= int(day[:i] + day[i + 1 :]) <= 31 for i in range(3))
     return (start, end) if sound or one_too_many or int(day) <= 99 else None
-
-
-@lru_cache(maxsize=4096)
-def _months_near(folded: str) -> tuple[str, ...]:
-    """The months that a folded word is one edit away from."""
-    return tuple(month for month in _MONTHS if _one_edit(folded, month))
-
-
-@validator
-def misspelt_month(text: str, start: int, end: int) -> Interval | None:
-    """A month's name with one letter wrong, missing, doubled or swapped, beside a day or a year: "Setpember 3"."""
-    word = next((m for m in _WORD.finditer(text, start, end) if m[0].lower() not in ("the", "del")), None)
-    if word is None:
-        return None
-    folded = fold_term(word[0])
-    months = _months_near(folded)
-    kind = word_class(word[0])
-    thing = kind & (WordClass.ORDINARY | WordClass.CLINICAL) or any(
-        folded in word_list(name) for name in ("cities", "drugs")
-    )
-    if not months or folded in _ENGLISH or (thing and folded not in word_list("months")):
-        return None
-    surface = text[start:end]
-    year = _YEAR.search(surface)
-    told = year or _ORDINAL.search(surface)
-    if kind & (WordClass.GIVEN | WordClass.SURNAME) and not told:
-        return None
-    short = min(map(len, months)) <= _SHORT_MONTH
-    if short and not told and not (word[0][0].isupper() and is_cued(text, start)):
-        return None
-    return start, end
 
 
 def _is_day_run(digits: str) -> bool:
@@ -227,15 +132,3 @@ def _is_near_year(digits: str) -> bool:
 def _is_swapped_year(digits: str) -> bool:
     """Whether four digits are a year of which two neighbours changed places: "2109", "0219"."""
     return any(int(digits[:i] + digits[i + 1] + digits[i] + digits[i + 2 :]) in _CENTURIES for i in range(3))
-
-
-def _one_edit(word: str, month: str) -> bool:
-    """Whether a word is a month's name with one letter wrong, missing, too many or swapped with the next."""
-    if word == month or abs(len(word) - len(month)) > 1:
-        return False
-    i = 0
-    while i < min(len(word), len(month)) and word[i] == month[i]:
-        i += 1
-    rest, wanted = word[i:], month[i:]
-    swapped = rest[:2] == wanted[:2][::-1] and rest[2:] == wanted[2:]
-    return rest[1:] == wanted[1:] or rest[1:] == wanted or rest == wanted[1:] or swapped

@@ -207,12 +207,6 @@ def titled_last_first(text: str, start: int, end: int) -> Interval | None:
 
 
 @validator
-def person_last_first(text: str, start: int, end: int) -> Interval | None:
-    """As `person`; what follows a comma belongs to the name only if it is a listed given name."""
-    return person(text, start, _before_doubtful_comma(text, start, end))
-
-
-@validator
 def listed(text: str, start: int, end: int) -> Interval | None:
     """A name of which the shipped lists know a word that is nothing else, in whatever case."""
     place = person(text, start, end)

@@ -46,20 +46,6 @@ def unlisted_place(text: str, start: int, end: int) -> Interval | None:
     return (start, end) if not country and _is_proper(text, start, end) else None
 
 
-@validator
-def user_name(text: str, start: int, end: int) -> Interval | None:
-    """A user name: with a digit or a mark inside, or a word on no list with an unusual form."""
-    surface = text[start:end].rstrip(".-_")
-    stop = start + len(surface)
-    if any(char.isdigit() or char in "._" for char in surface):
-        return (start, stop)
-    kind = word_class(surface.title())
-    known = kind & (WordClass.ORDINARY | WordClass.CLINICAL) or any(
-        fold_term(surface) in word_list(name) for name in _THING_WORDS
-    )
-    return None if known or ends_as_a_word(surface) else (start, stop)
-
-
 def _is_proper(text: str, start: int, end: int) -> bool:
     if names_a_thing(text, end):
         return False

@@ -19,14 +19,9 @@ from deid_platform.detection.rules.names.eponyms import names_a_thing
 from deid_platform.lexicon.classes import WordClass, word_class
 from deid_platform.lexicon.lists import word_list
 
-_BEFORE_CODE = regex.compile(r"[\p{L}\p{M}'’.\-]+(?:[ ][\p{L}\p{M}'’.\-]+){0,5}(?=[ ,]{1,2}\(?\Z)")
-_TOWN_NEXT = regex.compile(r"(?:[ ]?[\-–][ ]?|,?[ ]{1,2})(\p{Lu}[\p{L}\p{M}'’.\-]*(?:[ ][\p{L}\p{M}'’.\-]+){0,4})")
-_CODE = regex.compile(r"[ ]\(([A-Z]{2}|ROMA|Roma)\)")
 _ROMAN = regex.compile(r"[ivx]+")
-_SEATS = frozenset({"reggio calabria", "ascoli piceno", "vibo valentia", "massa carrara", "reggio emilia", "la spezia"})
 
 
-@validator
 def italian_town(text: str, start: int, end: int) -> Interval | None:
     """A town after a word of birth, residence or origin: up to the first word that is no part of its name."""
     tokens = list(WORD.finditer(text, start, end))
@@ -58,17 +53,6 @@ def italian_town_or_code(text: str, start: int, end: int) -> Interval | None:
 
 
 @validator
-def italian_postcode(text: str, start: int, end: int) -> Interval | None:
-    """A postcode before a town, or the town after it, or the code of its province."""
-    town = _TOWN_NEXT.match(text, end) if text[start].isdigit() else None
-    if town is not None:
-        return (start, end) if italian_place(text, *town.span(1)) else None
-    if end - start > 2:
-        return italian_place(text, start, end)
-    return (start, end) if text[:start].rstrip(" (,")[-1:].isalpha() else None
-
-
-@validator
 def italian_place(text: str, start: int, end: int) -> Interval | None:
     """As `italian_town`, after a word that other things follow as well: no common English word alone."""
     place = italian_town(text, start, end)
@@ -78,31 +62,6 @@ def italian_place(text: str, start: int, end: int) -> Interval | None:
     known = any(w in word_list("cities") or w in word_list("italian_cities") for w in words)
     plain = all(stops_a_name(w) or word_class(w) & (WordClass.CLINICAL | WordClass.ORDINARY) for w in words)
     return place if known or not plain else None
-
-
-@validator
-def italian_city(text: str, start: int, end: int) -> Interval | None:
-    """A city of the shipped list, unless criteria, a score or the like are called after it."""
-    return None if is_called_after(text, start) or names_a_thing(text, end) else (start, end)
-
-
-@validator
-def italian_province(text: str, start: int, end: int) -> Interval | None:
-    """A town before the code of its province, or that code: not an abbreviation of the words before it."""
-    code = _CODE.match(text, end)
-    if code is not None:
-        place = italian_town(text, start, end)
-        town, letters = text[start:end], code[1]
-        if place is None or place[1] != end:
-            return None
-    else:
-        before = _BEFORE_CODE.search(text, max(0, start - 60), start)
-        town, letters = before[0] if before else "", text[start:end]
-    words = [w for t in WORD.findall(town) if (w := bare(t)) not in LINKS and t[0].isupper()]
-    if not words or is_italian_word(words[-1]) or word_class(words[-1]) & WordClass.CLINICAL:
-        return None
-    abbreviates = len(words) > 1 and "".join(w[0] for w in words[-2:]) == letters.lower()
-    return None if abbreviates and " ".join(words[-2:]) not in _SEATS else (start, end)
 
 
 @validator

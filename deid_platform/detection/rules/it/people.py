@@ -51,17 +51,6 @@ def italian_name(text: str, start: int, end: int) -> Interval | None:
 
 
 @validator
-def italian_labelled(text: str, start: int, end: int) -> Interval | None:
-    """As `italian_name`, after a label that stands before drugs and devices as well ("Nome: Augmentin")."""
-    place = italian_name(text, start, end)
-    if place is None:
-        return None
-    kinds = [word_class(t) for t in WORD.findall(text, *place) if len(bare(t)) > 1]
-    listed = WordClass.GIVEN | WordClass.SURNAME
-    return None if kinds and all(k & WordClass.CLINICAL and not k & listed for k in kinds) else place
-
-
-@validator
 def italian_person(text: str, start: int, end: int) -> Interval | None:
     """A name after a word that other things follow as well: no common or clinical word, and no abbreviation."""
     place = _name(text, start, end, trusted=False)
@@ -73,7 +62,6 @@ def italian_person(text: str, start: int, end: int) -> Interval | None:
     return None if clinical or names_a_thing(text, place[1]) or is_called_after(text, place[0]) else place
 
 
-@validator
 def italian_listed(text: str, start: int, end: int) -> Interval | None:
     """A name of which the shipped lists know a word that is nothing else."""
     place = italian_person(text, start, end)

@@ -1,1 +1,1 @@
-"""Identifiers that the layout of a note shows: tables, signatures, address blocks, numbers broken over a line."""
+"""Identifiers that the layout of a note shows: tables, and numbers broken over a line."""

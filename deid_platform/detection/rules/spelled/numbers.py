@@ -207,25 +207,6 @@ def birth_spaced(text: str, start: int, end: int) -> Interval | None:
     return (start, end) if single and len(digits) >= _COMPACT - 2 and _short_compact(digits) else None
 
 
-@validator
-def date_in_words(text: str, start: int, end: int) -> Interval | None:  # noqa: ARG001 - it reads on from the start
-    """Day, month and a year of four digits in words, in a usual order."""
-    for run in _runs(text, start, _DATE_JOINT):
-        date = _dated(run, short=False)
-        if date is not None and all(number.spelled for number in run[:_FULL]) and not _UNIT.match(text, start + date):
-            return start, start + date
-    return None
-
-
-@validator
-def slashed_in_words(text: str, start: int, end: int) -> Interval | None:  # noqa: ARG001 - it reads on from the start
-    """Day, month and year with the marks between them said."""
-    for run in _runs(text, start, _DATE_JOINT):
-        if (date := _dated(run, short=True)) is not None:
-            return start, start + date
-    return None
-
-
 def _dated(run: Sequence[Numeral], *, short: bool) -> int | None:
     """Where a date ends that begins a run of numbers; None where none does."""
     if any("." in number.digits for number in run) or _counts(run):
