@@ -38,8 +38,9 @@ from deid_platform.evaluation.paired import Difference, difference
 from deid_platform.evaluation.scores import NoteCounts, Scores, count_note, summarise
 from deid_platform.reports.adaptation_figure import adaptation_figure
 from deid_platform.surrogates.dice import Dice
-from deid_platform.training.adapting import BESIDE, adapted, beside
+from deid_platform.training.adapting import adapted
 from deid_platform.training.labelled import Labelled
+from deid_platform.training.mixture import BESIDE, beside
 from deid_platform.training.presets import PRESETS, Preset
 from deid_platform.training.uncertainty import Drawable, drawn, uncertainty
 

@@ -1,7 +1,6 @@
 """Commands that make a model the site's own: draw, take, train.
 
-Belongs here: arguments and what a person reads. Does not belong here: what any of it does (`annotation/adaptation.py`,
-`annotation/own_model.py`).
+Belongs here: arguments and what a person reads. Does not belong here: what any of it does (`annotation/adaptation`).
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import typer
 from deid_platform.cli.terminal import Config, Json, Value, counted, progress, say, show, site_of
 
 if TYPE_CHECKING:
-    from deid_platform.annotation.own_model import Comparison
+    from deid_platform.annotation.adaptation.own_model import Comparison
 
 adapt = typer.Typer(help="A model of the site's own, from a few notes that people mark.", no_args_is_help=True)
 _PHI = "it holds notes as they are: PHI, readable by you alone; keep it in the PHI zone, and delete it once taken back"
@@ -105,7 +104,7 @@ def train(as_json: Json = False, config: Config = None) -> None:
     It goes on from the shipped model, as the section `[training]` says. It goes into the folder that this names if it
     is better on the notes kept back. Exit status 3 says that it is not: then it stays beside that folder.
     """
-    from deid_platform.annotation.own_model import adapt as carried_out
+    from deid_platform.annotation.adaptation.own_model import adapt as carried_out
 
     site = site_of(config)
     with progress("training") as bar:

@@ -1,12 +1,12 @@
 """A trained model made a site's own with a few of its notes.
 
-Belongs here: what is learned beside them, so that nothing is forgotten, and the order of the steps. Does not belong
-here: which notes people mark (`uncertainty.py`), or whether the new model is better (`annotation/adaptation.py`).
+Belongs here: the order of the steps. Does not belong
+here: which notes people mark (`uncertainty.py`), or whether the new model is better (`annotation/adaptation`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,34 +16,12 @@ from deid_platform.detection.models.folder import ModelFolder
 from deid_platform.detection.registry import MODELS
 from deid_platform.errors import Code, DeidError
 from deid_platform.training.labelled import Labelled
-from deid_platform.training.mixture import Mixture, labelled
+from deid_platform.training.mixture import Mixture, beside, labelled
 from deid_platform.training.presets import PRESETS, Preset
 
 if TYPE_CHECKING:
     from deid_platform.training.fine_tuning import Progress
     from deid_platform.training.run import Trained
-
-BESIDE = 100
-"""Notes of the library that are learned beside a site's."""
-
-_HOSPITAL = 20  # hardly fewer can be asked of it
-
-
-def beside(notes: int = BESIDE, *, without: Collection[str] = ()) -> Mixture:
-    """What is learned beside a site's notes: as many of the library's training authors, all languages alike.
-
-    Args:
-        notes: How many, beside a surrogate of each; where there are any, the synthetic hospital adds some.
-        without: Authors that are left out.
-    """
-    return Mixture(
-        corpora=(),
-        hospital=_HOSPITAL if notes else 0,
-        library=1 if notes else 0,
-        library_most=notes,
-        plain=0,
-        without=tuple(sorted(without)),
-    )
 
 
 def adapted(

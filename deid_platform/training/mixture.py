@@ -11,7 +11,7 @@ identifier: what is left of a note may still hold one that nobody labelled, so s
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -38,6 +38,8 @@ _BATCH = 32
 _KEPT_BACK = 16
 _SURROGATES, _NEGATIVES = 6, 2500
 _TUNING = 8  # as much of each corpus as of so many for training
+BESIDE = 100
+"""Notes of the library that are learned beside the few notes of a site that people mark for `deid adapt`."""
 
 
 @dataclass(frozen=True)
@@ -110,6 +112,24 @@ class Mixture:
     def takes(self, corpus: str, key: str) -> bool:
         """Whether it is of this carrier: by a hash of its name."""
         return (hashlib.sha256(f"{corpus}{key}".encode()).digest()[1] < 256 // _KEPT_BACK) == self.kept_back
+
+
+def beside(notes: int = BESIDE, *, hospital: int = 20, without: Collection[str] = ()) -> Mixture:
+    """What is learned beside a site's own notes, so that nothing is forgotten: the library, all languages alike.
+
+    Args:
+        notes: How many of the library's training authors, beside a surrogate of each.
+        hospital: How many of the synthetic hospital, where there are any; hardly fewer can be asked of it.
+        without: Authors that are left out.
+    """
+    return Mixture(
+        corpora=(),
+        hospital=hospital if notes else 0,
+        library=1 if notes else 0,
+        library_most=notes,
+        plain=0,
+        without=tuple(sorted(without)),
+    )
 
 
 def labelled(mixture: Mixture, settings: Settings | None) -> Iterator[Labelled]:

@@ -16,7 +16,7 @@ from deid_platform.errors import Code, DeidError
 from deid_platform.keys import plain_digest
 from deid_platform.settings import Settings
 from deid_platform.training.labelled import Labelled
-from deid_platform.training.mixture import Mixture, labelled
+from deid_platform.training.mixture import Mixture, beside, labelled
 from deid_platform.training.parted_encoder import NAME as PARTED
 from deid_platform.training.parted_encoder import joined
 from deid_platform.training.presets import PRESETS, Preset
@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from deid_platform.training.run import Trained
 
 SEED = 5
-# Beside a site's own notes, which are few, so that it forgets nothing.
-_BESIDE_GOLD = Mixture(corpora=(), hospital=200, library=1, library_most=200)
+_BESIDE_GOLD = beside(200, hospital=200)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,8 @@ import pytest
 from command_line import deid
 from drawn_notes import answered, drawing_site
 
-from deid_platform.annotation import adaptation, own_model
+from deid_platform.annotation import adaptation
+from deid_platform.annotation.adaptation import own_model
 from deid_platform.detection.models.folder import ModelFolder
 from deid_platform.refresh.site import Site
 from deid_platform.settings import load_settings

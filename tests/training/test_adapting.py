@@ -8,8 +8,8 @@ import pytest
 
 from deid_platform.corpora.library.authors import Use, authors
 from deid_platform.errors import Code, DeidError
-from deid_platform.training.adapting import adapted, beside
-from deid_platform.training.mixture import NAME, _library, labelled
+from deid_platform.training.adapting import adapted
+from deid_platform.training.mixture import NAME, _library, beside, labelled
 
 TRAINING = [one.name for one in authors(Use.TRAINING)]
 

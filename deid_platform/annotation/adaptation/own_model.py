@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from deid_platform.annotation.adaptation import Marked, marked, text_digest_of
+from deid_platform.annotation.adaptation.members import Marked, marked
 from deid_platform.bench.training import measured_on
 from deid_platform.detection.registry import SHIPPED
 from deid_platform.errors import Code, DeidError
@@ -27,6 +27,7 @@ from deid_platform.refresh.topics import topics_as_of
 from deid_platform.training.adapting import adapted
 from deid_platform.training.calibration import WORTH
 from deid_platform.training.labelled import Labelled
+from deid_platform.training.plan import text_digest as plain_digest_of
 from deid_platform.training.presets import PRESETS
 from deid_platform.training.uncertainty import Part
 
@@ -109,7 +110,7 @@ def adapt(site: Site, *, told: Callable[[Progress], object] = lambda _: None) ->
         if not of[part]:
             raise DeidError(Code.INPUT_EMPTY, f"no marked note to {part.value}")
     measured = measured_on(site)
-    if seen := sum(text_digest_of(it.note) in measured for it in every):
+    if seen := sum(plain_digest_of(it.note.text) in measured for it in every):
         raise DeidError(Code.TRAINING_ON_TEST, f"{seen:,} of {len(every):,} notes")
     preset = replace(preset, seed=asked.seed, epochs=asked.epochs or preset.epochs)
     folder = site.settings.path(asked.folder)
