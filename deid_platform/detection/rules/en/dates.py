@@ -127,6 +127,20 @@ def iso_date(text: str, start: int, end: int) -> Interval | None:
 
 
 @validator
+def compact_date(text: str, start: int, end: int) -> Interval | None:
+    """Six or eight digits that name a day in one of the usual orders; twelve or fourteen with a time of day."""
+    digits = "".join(NUMBER.findall(text, start, end))
+    pairs = [int(digits[i : i + 2]) for i in range(0, len(digits) - 1, 2)]
+    if len(digits) in (12, 14):
+        hour, minute, second = (*pairs[4:], 0)[:3]
+        in_day = hour < 24 and minute < 60 and second < 60
+        return (start, end) if in_day and is_day(pairs[2], pairs[3]) and pairs[0] in (19, 20) else None
+    if len(digits) == 8 and (is_month_day(pairs[2], pairs[3]) or is_month_day(pairs[0], pairs[1])):
+        return start, end
+    return (start, end) if len(digits) == 6 and is_month_day(pairs[0], pairs[1]) else None
+
+
+@validator
 def month_day(text: str, start: int, end: int) -> Interval | None:
     """A month and a day, or a month and a two-digit year, where the words around already speak of a date."""
     a, b = numbers_in(text, start, end)[:2]
