@@ -15,6 +15,8 @@ from deid_platform.lexicon.classes import WordClass, word_class
 
 NUMBER = regex.compile(r"\d+")
 _LATEST_SHORT_YEAR = 39  # of a date that begins with its year: "40/10/25" are strengths
+# The denominators of kitchens, rulers and needles.
+_FRACTIONS = {2, 3, 4, 8, 16, 32, 64}
 
 _AFTER_ORDINAL = regex.compile(
     r"""
@@ -208,6 +210,32 @@ def listed_day(text: str, start: int, end: int) -> Interval | None:
         return None
     ascend = days == sorted(set(days)) and (len(days) > 2 or max(b for _, b in days) > _LARGEST_SCORE)
     return (start, end) if ascend and max(max(day) for day in days) > _LARGEST_STRENGTH else None
+
+
+@validator
+def month_year(text: str, start: int, end: int) -> Interval | None:
+    """Month and year as numbers, or a range of two such pairs, of which the months exist."""
+    return (start, end) if all(1 <= month <= 12 for month in numbers_in(text, start, end)[::2]) else None
+
+
+@validator
+def day_range(text: str, start: int, end: int) -> Interval | None:
+    """Two month/day pairs that both exist and are neither scores over one maximum nor fractions of an inch."""
+    numbers = numbers_in(text, start, end)
+    half = len(numbers) // 2
+    if len(numbers) in (4, 6):
+        (a, b), (c, d) = numbers[:2], numbers[half : half + 2]
+    elif len(numbers) == 5:  # "2/14-2/17/19", "2/14/19-2/17"
+        pairs = [regex.findall(r"\d+", part) for part in regex.split(r"[^\d/]+", text[start:end])]
+        (a, b), (c, d) = (tuple(map(int, pair[:2])) for pair in pairs[:2])
+    else:
+        return None
+    if len(numbers) == 4:
+        scores = b == d and b in {2, 3, 4, 5, 6, 8, 10}
+        fractions = b in _FRACTIONS and d in _FRACTIONS and a < b and c < d
+        if scores or fractions:
+            return None
+    return (start, end) if is_month_day(a, b) and is_month_day(c, d) else None
 
 
 @validator

@@ -65,6 +65,24 @@ def misread_date(text: str, start: int, end: int) -> Interval | None:
 
 
 @validator
+def mistyped_date(text: str, start: int, end: int) -> Interval | None:
+    """Day, month and year with one error: "3/4,2019", "022/03/2019", "0/314/2019", "3/14/201", "3/14/2109"."""
+    surface = text[start:end]
+    first, second, *rest = NUMBER.findall(surface)
+    year = "".join(rest)  # "3/14/20 19"
+    if is_numbered(text, start):
+        return None
+    if len(year) == 4 and int(year) in _CENTURIES:
+        return (start, end) if _is_near_day(first, second) else None
+    if len(year) == 2:  # "05/007/24"
+        doubled = any(len(n) == 3 and n.startswith("0") for n in (first, second))
+        return (start, end) if doubled and surface.count("/") == 2 and _is_near_day(first, second) else None
+    same = len(rest) == 1 and 2 in (surface.count("/"), surface.count("-"))
+    sound = (len(year) == 4 and "/" in surface) or _is_near_year(year)
+    return (start, end) if same and sound and is_month_day(int(first), int(second)) else None
+
+
+@validator
 def mistyped_iso_date(text: str, start: int, end: int) -> Interval | None:
     """Year, month and day with one error; a day that does not exist ("2019-13-40") only after a word of dates."""
     numbers = NUMBER.findall(text, start, end)

@@ -30,6 +30,20 @@ _MEDICAL_ENDING = regex.compile(
     r".*(?:ology|ologic|ological|ologist|itis|osis|emia|philia|ectomy|ostomy|otomy|oma|pathy|pathic|scopy|plasty|iatric"
     r"|iatrics|metry|tion|ing|ed|ly|ive|ous|ment|ity|ary|ory|ant|al|ic|mycin|cillin|zole|pril|olol|statin|adone|orphine)"
 )
+_GROUPS = frozenset({"associates", "specialists", "group"})
+_KINDS_OF_ONE_WORD = frozenset({"hospital", "pharmacy", "apothecary"})
+_CLINICS = frozenset({"clinic", "center", "centre", "institute"})
+# What a clinic is for, between its name and its kind.
+_SPECIALTIES = frozenset((
+    "allergy", "arthritis", "asthma", "behavioral", "birth", "bone", "brain", "breast", "cancer", "cardiac",
+    "cardiology", "children's", "dermatology", "diabetes", "dialysis", "digestive", "ear", "endocrine", "endoscopy",
+    "ent", "eye", "family", "fertility", "foot", "hand", "headache", "health", "hearing", "heart", "imaging",
+    "infusion", "joint", "kidney", "liver", "lung", "maternal", "medical", "memory", "nerve", "neurology",
+    "neuroscience", "nose", "oncology", "orthopedic", "pain", "pediatric", "physical", "primary", "pulmonary",
+    "radiology", "recovery", "rehab", "renal", "skin", "sleep", "specialty", "spine", "sports", "stroke", "surgery",
+    "surgical", "therapy", "throat", "thyroid", "urology", "vascular", "vein", "vision", "wellness", "women's",
+    "wound",
+))  # fmt: skip
 _DEPARTMENTS_ABROAD = frozenset({"servicio", "unidad", "sección", "seccion", "departamento", "servei"})
 _HOSPITALS_ABROAD = frozenset({"hospital", "complejo", "complexo", "clínica", "clinica", "fundación", "fundacion"})
 _WAYS_ABROAD = frozenset(
@@ -153,12 +167,51 @@ def saint(text: str, start: int, end: int) -> Interval | None:
 
 
 @validator
+def shop(text: str, start: int, end: int) -> Interval | None:
+    """A pharmacy that calls itself "Rx": the whole of it, or from the first word that is no common one."""
+    if text[start : start + 3].lower() == "rx ":
+        return start, end
+    return own_organization(text, start, end)
+
+
+@validator
 def facility_code(text: str, start: int, end: int) -> Interval | None:
     """Capitals by which a clinic goes where one is meant: no abbreviation that the lists know ("seen at OSH")."""
     word = text[start:end].lower()
     lists = ("abbreviations", "short_abbreviations", "initials_stopwords", "ordinary_words", "tests_and_scores")
     known = is_common(word) or word_class(word) & (WordClass.CLINICAL | WordClass.ORDINARY)
     return None if known or any(word in word_list(name) for name in lists) else (start, end)
+
+
+@validator
+def lowercase_institution(text: str, start: int, end: int) -> Interval | None:
+    """An institution in small letters, "copper hills regional hospital": back to the last word that may name one.
+
+    Such a word is rare and not medical, part of a generic name, or beside a noun of nature or settlement.
+    """
+    tokens = list(NAME_TOKEN.finditer(text, start, end))
+    words = [bare(t[0]) for t in tokens]
+    nature, generic, stops = (
+        word_list(name) for name in ("place_nouns", "generic_institution_words", "title_stopwords")
+    )
+    clinic = words[-1] in _CLINICS and len(words) > 2 and words[-2] in _SPECIALTIES
+    kind = len(words) - (1 if words[-1] in _KINDS_OF_ONE_WORD else 2)
+    if (words[-1] in _GROUPS and words[-2] not in generic) or (words[-1] in _CLINICS and not clinic):
+        return None
+    first, own = kind, False
+    for position in range(kind - 1, -1, -1):
+        word = words[position]
+        before = words[position - 1] if position else ""
+        rare = is_rare(word)
+        scenic = word in nature and bool(before) and before not in stops
+        beside = position + 1 < kind and words[position + 1] in nature
+        specialty = clinic and word in _SPECIALTIES
+        if word in stops or not (rare or scenic or beside or specialty or word in generic):
+            break
+        first, own = position, own or rare or beside
+    while first < kind and words[first] in generic and not is_rare(words[first]) and words[first + 1] not in nature:
+        first += 1
+    return (tokens[first].start(), end) if own and first < kind else None
 
 
 def is_rare(word: str) -> bool:

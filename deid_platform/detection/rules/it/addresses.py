@@ -19,6 +19,7 @@ from deid_platform.detection.rules.names.eponyms import names_a_thing
 from deid_platform.lexicon.classes import WordClass, word_class
 from deid_platform.lexicon.lists import word_list
 
+_TOWN_NEXT = regex.compile(r"(?:[ ]?[\-–][ ]?|,?[ ]{1,2})(\p{Lu}[\p{L}\p{M}'’.\-]*(?:[ ][\p{L}\p{M}'’.\-]+){0,4})")
 _ROMAN = regex.compile(r"[ivx]+")
 
 
@@ -53,6 +54,17 @@ def italian_town_or_code(text: str, start: int, end: int) -> Interval | None:
 
 
 @validator
+def italian_postcode(text: str, start: int, end: int) -> Interval | None:
+    """A postcode before a town, or the town after it, or the code of its province."""
+    town = _TOWN_NEXT.match(text, end) if text[start].isdigit() else None
+    if town is not None:
+        return (start, end) if italian_place(text, *town.span(1)) else None
+    if end - start > 2:
+        return italian_place(text, start, end)
+    return (start, end) if text[:start].rstrip(" (,")[-1:].isalpha() else None
+
+
+@validator
 def italian_place(text: str, start: int, end: int) -> Interval | None:
     """As `italian_town`, after a word that other things follow as well: no common English word alone."""
     place = italian_town(text, start, end)
@@ -62,6 +74,12 @@ def italian_place(text: str, start: int, end: int) -> Interval | None:
     known = any(w in word_list("cities") or w in word_list("italian_cities") for w in words)
     plain = all(stops_a_name(w) or word_class(w) & (WordClass.CLINICAL | WordClass.ORDINARY) for w in words)
     return place if known or not plain else None
+
+
+@validator
+def italian_city(text: str, start: int, end: int) -> Interval | None:
+    """A city of the shipped list, unless criteria, a score or the like are called after it."""
+    return None if is_called_after(text, start) or names_a_thing(text, end) else (start, end)
 
 
 @validator
