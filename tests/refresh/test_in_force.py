@@ -11,7 +11,7 @@ import pytest
 from command_line import deid
 from small_feed import measure_bench
 
-from deid_platform.bench import scoring
+from deid_platform.bench import measured_notes
 from deid_platform.detection import DetectorSpec
 from deid_platform.errors import DeidError
 from deid_platform.notes import Topics
@@ -155,7 +155,7 @@ def test_a_waiver_lets_it_pass_and_lowers_no_bar(refused, worse, through, delive
 
 def test_on_another_gold_it_is_not_compared_and_that_is_said(with_detector, through, monkeypatch) -> None:
     # Another seed is another hospital: no note of it was measured before.
-    monkeypatch.setattr(scoring, "SYNTHETIC_SEED", 4)
+    monkeypatch.setattr(measured_notes, "SYNTHETIC_SEED", 4)
     figures = through(with_detector("a survey\n", synthetic_notes=30))
     assert "recall on these notes" not in figures
     (figure,) = (it for name, it in figures.items() if name.startswith("recall against the detector in force"))

@@ -11,6 +11,7 @@ from held_notes import AT_HOME, LEAK, NAME, NOTES, NOTES_AT_HOME, UNKNOWN, WATER
 from sqlalchemy import text
 
 from deid_platform.annotation import adaptation
+from deid_platform.annotation.adaptation import exchange
 from deid_platform.doctor import Diagnosis, _site
 from deid_platform.errors import Code, DeidError
 from deid_platform.labels import Label
@@ -138,9 +139,9 @@ def test_what_was_mended_teaches_a_model_unless_the_patient_s_notes_serve_anothe
     refresh()
     ((held, spans),) = queue.mended()
     assert [LEAK[s.start : s.end] for s in spans] == ["Ms. Quillfeather", "Quill-\nfeather"]
-    monkeypatch.setattr(adaptation, "part_of", lambda _: Part.COMPARE)
+    monkeypatch.setattr(exchange, "part_of", lambda _: Part.COMPARE)
     assert adaptation.take_mended(site).notes == 0
-    monkeypatch.setattr(adaptation, "part_of", lambda _: Part.LEARN)
+    monkeypatch.setattr(exchange, "part_of", lambda _: Part.LEARN)
     assert adaptation.take_mended(site).notes == adaptation.take_mended(site).notes == 1
     (marked,) = adaptation.marked(site)
     assert (marked.note, marked.spans, marked.member.part) == (held.note, spans, Part.LEARN)
