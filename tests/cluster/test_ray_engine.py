@@ -71,6 +71,7 @@ def taken_in(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         site = Site(load_settings(folder / "deid.toml"))
         (delivery,) = site.deliveries()
         small_feed.taken_in(site, delivery)
+        site.recipe(delivery)  # chooses the words in force, so that the places are those of detection and redaction
         yield folder
 
 
