@@ -5,7 +5,7 @@ Belongs here: arguments and what a person reads. Does not belong here: making or
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,6 +15,7 @@ from deid_platform.cli.inputs import DetectorName, Models, settings_or_none
 from deid_platform.cli.terminal import Config, Json, Value, counted, progress, say, show
 
 if TYPE_CHECKING:
+    from deid_platform.corpora.injection.carriers import Carrier
     from deid_platform.evaluation.corpus_statistics import CorpusScores
     from deid_platform.settings import Settings
 
@@ -23,7 +24,7 @@ corpora = typer.Typer(help="Corpora: gold sets to measure and to train on.", inv
 Locale = Annotated[list[str] | None, typer.Option(help="One of `deid corpora locales`; may be repeated. Default: all.")]
 Workers = Annotated[int, typer.Option(min=1, help="Worker processes.")]
 
-_COUNTS = ("training", "test", "training carriers", "test carriers", "left out", "near copies")
+_COUNTS = ("training", "test", "training carriers", "test carriers", "left out", "near copies", "unknown types")
 
 
 @corpora.callback()
@@ -45,7 +46,7 @@ def _rows(settings: Settings | None) -> Iterator[tuple[Value, ...]]:
         it = overview(corpus, settings)
         notes = sum(it.notes.values()) if it.readable else None
         parts = (counts.get(part) for counts in (it.notes, it.carriers) for part in Part)
-        yield corpus.name, "corpus", corpus.what, it.readable, notes, *parts, it.left_out, it.near_copies
+        yield corpus.name, "corpus", corpus.what, it.readable, notes, *parts, it.left_out, it.near_copies, it.unknown_types
     nothing: tuple[Value, ...] = (None,) * len(_COUNTS)
     made = "as many notes as are asked for"
     yield "hospital", "generator", "a synthetic hospital: `deid hospital`", made, None, *nothing
@@ -114,11 +115,21 @@ def fill(
     spec = replace(spec_of(CorpusKey(corpus, locale), Part(part), weave=known.weave), seed=seed, noise=worse)
     refused: list[Rejection] = []
     lost: Counter[str] = Counter()
-    found = inject(spec, islice(carriers(known, settings, spec.part, refused=refused.append), most), workers=workers)
+    unknown: Counter[str] = Counter()
+
+    def counting(read: Iterable[Carrier]) -> Iterator[Carrier]:
+        for carrier in read:
+            unknown["placeholders"] += sum(not slot.known for slot in carrier.slots)
+            yield carrier
+
+    read = counting(islice(carriers(known, settings, spec.part, refused=refused.append), most))
+    found = inject(spec, read, workers=workers)
     notes = found if scan is None else on_paper(found, Level(scan), lost=lost, workers=workers)
     with progress("filling") as bar:
         count = write(spec, notes, folder, progress=bar.advance)
     say(f"{counted(count, 'note')} of {corpus} in {locale}, {part} part; {counted(len(refused), 'carrier')} refused")
+    if unknown.total():
+        say(f"{counted(unknown.total(), 'placeholder')} of a type that is not known: filled by a number")
     if scan is not None:
         said = ", ".join(f"{lost[reason]} {reason}" for reason in sorted(lost)) or "none"
         say(f"lost on paper ({scan}): {said}")

@@ -281,6 +281,7 @@ class Overview:
         carriers: Part -> those of them that have gold once they are filled.
         left_out: Other notes: nobody has read them, or nobody could list their own identifiers for sure.
         near_copies: Still others, of the test part, whose prose stands in a training part of any corpus.
+        unknown_types: Placeholders of a type that nobody knows, which are filled by a number.
     """
 
     readable: bool
@@ -288,6 +289,7 @@ class Overview:
     carriers: Mapping[Part, int] = field(default_factory=dict)
     left_out: int | None = None
     near_copies: int | None = None
+    unknown_types: int = 0
 
 
 def overview(corpus: Corpus, settings: Settings | None) -> Overview:
@@ -297,21 +299,23 @@ def overview(corpus: Corpus, settings: Settings | None) -> Overview:
     whole = corpus.slots != "reading" and not has_reading(corpus.name)
     read = reading_of(corpus.name).digests if has_reading(corpus.name) else {}
     near = near_copies_of(corpus.name)
-    left_out = copies = 0
+    left_out = copies = unknown = 0
     notes, found = dict.fromkeys(Part, 0), dict.fromkeys(Part, 0)
-    for part, note_id in _ids(corpus, settings):
+    for part, gold in _parted(corpus, settings):
+        note_id = gold.note_id
         notes[part] += 1
+        unknown += gold.unknown_types
         if not whole and note_id not in read:
             left_out += 1
         elif part is Part.TEST and note_id in near:
             copies += 1
         else:
             found[part] += 1
-    return Overview(True, notes, found, left_out, copies)
+    return Overview(True, notes, found, left_out, copies, unknown)
 
 
-def _ids(corpus: Corpus, settings: Settings | None) -> Iterator[tuple[Part, str]]:
-    """Each note's part and id."""
+def _parted(corpus: Corpus, settings: Settings | None) -> Iterator[tuple[Part, Gold]]:
+    """Each note and the part that it is of."""
     for part in Part if corpus.test else (None,):
         for gold in read_corpus(corpus, settings, part, refused=lambda _: None):
-            yield part or part_of(gold.note_id), gold.note_id
+            yield part or part_of(gold.note_id), gold

@@ -45,6 +45,7 @@ class Gold:
         no_identifiers: Annotations that are not among the spans because the scheme says that they are no identifiers.
         known_errors: Those that are not because they are known errors of the corpus (`schemes.py`).
         condition: What the note is mostly about; None where the file does not say.
+        unknown_types: How many of the spans are placeholders of a type that nobody knows.
     """
 
     note_id: str
@@ -54,6 +55,7 @@ class Gold:
     no_identifiers: int = 0
     known_errors: int = 0
     condition: str | None = None
+    unknown_types: int = 0
 
     def __repr__(self) -> str:
         return "<Gold>"

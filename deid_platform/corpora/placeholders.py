@@ -3,9 +3,11 @@
 Belongs here: finding them in a text and what each stands for. Does not belong here: files (`formats/mimic3.py`,
 `formats/mimic4.py`), or what fills them (`injection/`).
 
-MIMIC-III writes the kind and often a number, `[**Known lastname 202**]`, or a shifted date, `[**2151-7-16**]`; MIMIC-IV
-writes `___` for everything, and only the words around it can tell. One that nothing tells stays a blank in a filled
-note, and is no identifier there.
+MIMIC-III writes the type and often a number, `[**Known lastname 202**]`, or a shifted date, `[**2151-7-16**]`. Its
+releases write about 120 types, which are some 50 kinds: a kind is a type in small letters, without what stands in
+brackets and without numbers. A type that nobody knows is an identifier of some kind. MIMIC-IV writes `___` for
+everything, and only the words around it can tell; one that nothing tells stays a blank in a filled note, and is no
+identifier there.
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ from deid_platform.labels import CROSSWALKS, PERSONS, Label
 
 MIMIC3, MIMIC4 = "mimic-iii", "mimic-iv"
 _BRACKETS = re.compile(r"\[\*\*(.*?)\*\*\]", re.DOTALL)
-_NUMBERED = re.compile(r"\s*(?:\b(?P<ident>\d+)|NNN)?\s*\Z")
+_ASIDE, _DIGITS = re.compile(r"\([^)]*\)"), re.compile(r"\d+")
+_NUMBER = re.compile(r"(?<!\S)(?<!over )(?P<ident>\d+)\Z")
 _DATE = re.compile(r"\d{1,4}(?:[-/]\d{1,4}){1,2}")
 _YEAR = re.compile(r"(?:19|20|21|22)\d\d")
 # Words before the name of a clinician; a first name may stand between them and a surname.
@@ -49,7 +52,7 @@ class Placeholder(NamedTuple):
     Attributes:
         start: First code point.
         end: One past the last.
-        kind: What the source calls it: a type of MIMIC-III, `date`, `year`, or the words that told it.
+        kind: Of a type of MIMIC-III, else `date`, `year`, or the words that told it.
         label: What it stands for; None if that is no identifier, or if nothing tells.
         ident: Its number: one number is one person in a note; empty where it has none.
         part: Of a name: `first`, `last`, `initials` or `full`; empty for what is no name.
@@ -80,21 +83,23 @@ def mimic3_placeholders(text: str) -> Iterator[Placeholder]:
 
 
 def _typed(start: int, end: int, inside: str, before: str) -> Placeholder:
-    types = CROSSWALKS[MIMIC3]
-    kind, ident = inside, ""
-    # A type may end in a number of its own, before that of the placeholder: "Month/Year 1 404".
-    while kind not in types and (numbered := _NUMBERED.search(kind)) and numbered[0].strip():
-        kind, ident = kind[: numbered.start()].strip(), ident or numbered["ident"] or ""
-    if kind not in types:
-        return Placeholder(start, end, kind, None, known=False)
-    label = types[kind]
-    if label is Label.PATIENT and _STAFF.search(before):
+    kind, number = kind_of(inside), _NUMBER.search(inside)
+    ident = number["ident"] if number else ""
+    if kind not in CROSSWALKS[MIMIC3]:
+        return Placeholder(start, end, kind, Label.IDNUM, ident, inside=inside, known=False)
+    label = CROSSWALKS[MIMIC3][kind]
+    if label is Label.PATIENT and ("(MD)" in inside or _STAFF.search(before)):
         label = Label.DOCTOR
-    return Placeholder(start, end, kind, label, ident, _part(kind) if label in PERSONS else "", inside)
+    return Placeholder(start, end, kind, label, ident, _part(inside) if label in PERSONS else "", inside)
 
 
-def _part(kind: str) -> str:
-    said = kind.casefold()
+def kind_of(inside: str) -> str:
+    """The kind of a type: `first name` of "First Name7 (NamePattern1) 202"."""
+    return " ".join(_DIGITS.sub(" ", _ASIDE.sub(" ", inside)).split()).casefold()
+
+
+def _part(inside: str) -> str:
+    said = inside.casefold()
     if "initial" in said:
         return "initials"
     if "first" in said:

@@ -81,7 +81,7 @@ class Mimic(FileFormat):
         return self.cells(role, lowered, named)
 
     def read(self, path: Path, *, scheme: str) -> Iterator[Gold | Rejection]:
-        """Notes whose spans are their placeholders, whole; one of a type that nobody knows costs its note.
+        """Notes whose spans are their placeholders, whole; those of a type that nobody knows are counted.
 
         The scheme is that of the placeholders, whatever is given.
         """
@@ -110,11 +110,10 @@ class Mimic(FileFormat):
         if fault := text_fault(text, max_chars=MAX_CHARS):
             return refused(ordinal, number, fault, note_id)
         found = list(self.placeholders(text))
-        if not all(place.known for place in found):
-            return refused(ordinal, number, Reason.UNKNOWN_LABEL, note_id)
         spans = tuple(Span(p.start, p.end, p.label, source="gold") for p in found if p.label is not None)
         patient, kind = (str(cells[name]) if cells.get(name) else None for name in ("patient_id", "note_type"))
-        return Gold(note_id, spans, note=Note(note_id, text, patient_id=patient, note_type=kind))
+        note = Note(note_id, text, patient_id=patient, note_type=kind)
+        return Gold(note_id, spans, note=note, unknown_types=sum(not place.known for place in found))
 
     def write(self, notes: Iterable[Gold], path: Path) -> int:
         """Never: the placeholders of MIMIC say less than gold does.

@@ -23,10 +23,11 @@ class Slot:
     Attributes:
         start: First code point.
         end: One past the last.
-        label: What it is; None for a year in the brackets of a placeholder, which is no identifier.
+        label: What it is; None for what is no identifier in the brackets of a placeholder: a year, an origin.
         person: Who of several it is, where a placeholder says so by a number; empty otherwise.
         part: Which part of a name it is, where a placeholder says so: `first`, `last`, `initials` or `full`.
         said: What stands in the brackets of a placeholder; empty where the text itself says it.
+        known: Whether the source's types have it.
     """
 
     start: int
@@ -35,6 +36,7 @@ class Slot:
     person: str = ""
     part: str = ""
     said: str = ""
+    known: bool = True
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -92,7 +94,7 @@ def with_placeholders(notes: Iterable[Gold], find: Callable[[str], Iterable[Plac
     for gold in notes:
         if gold.note is not None:
             found = [place for place in find(gold.note.text) if place.label is not None or place.inside]
-            slots = [Slot(p.start, p.end, p.label, _person(p), p.part, p.inside or p.kind) for p in found]
+            slots = [Slot(p.start, p.end, p.label, _person(p), p.part, p.inside or p.kind, p.known) for p in found]
             # Numbers tell strings apart: a first name and the surname behind it are one person's.
             for i in range(len(slots) - 2, -1, -1):
                 one, other = slots[i : i + 2]
@@ -104,7 +106,7 @@ def with_placeholders(notes: Iterable[Gold], find: Callable[[str], Iterable[Plac
 
 def _person(place: Placeholder) -> str:
     """Who of several it is; empty for the note's own patient, whose name the source knew."""
-    return "" if place.kind.startswith("Known") else place.ident
+    return "" if place.kind.startswith("known") else place.ident
 
 
 def with_reading(notes: Iterable[Note], reading: Reading) -> Iterator[Carrier]:

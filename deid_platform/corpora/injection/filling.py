@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
 
 from deid_platform.corpora.injection.carriers import Carrier, Slot
 from deid_platform.corpora.injection.chart import Chart
@@ -19,6 +20,7 @@ from deid_platform.corpora.injection.edits import Edit, Piece
 from deid_platform.corpora.injection.institution import Clinic, Institution
 from deid_platform.corpora.injection.name_slots import names_in
 from deid_platform.corpora.injection.slots import written_date
+from deid_platform.corpora.placeholders import kind_of
 from deid_platform.labels import Label
 from deid_platform.surrogates.date_order import DateWriting, usual_order
 from deid_platform.surrogates.dice import Dice
@@ -32,9 +34,27 @@ NAMES = (Label.PATIENT, Label.DOCTOR)
 _OLD = 89
 _NUMBER = re.compile(r"\d+")
 _YEAR = re.compile(r"(?:19|20)\d\d")
+_BLANK = "___"
 _FUTURE, _NOW = re.compile(r"2[12]\d\d"), 2019
 _DATE_WORDS = re.compile(r"M{1,2}\s*[/-]\s*D{1,2}\s*[/-]\s*Y{2,4}|Month DD,? YYYY", re.IGNORECASE)
 _PATTERNS = {"en": "MM/DD/YYYY", "es": "DD/MM/YYYY", "it": "DD/MM/YYYY", "fr": "DD/MM/YYYY"}
+# How the dates of MIMIC-III are written by the kinds of its placeholders; it is English.
+_OF_KIND: Mapping[str, str] = {
+    "month": "Month", "month day": "Month D", "month day year": "Month D, YYYY", "day month": "D Month",
+    "day month year": "D Month YYYY", "month year": "Month YYYY", "month/day": "M/D", "month/day/year": "M/D/YYYY",
+    "month/year": "M/YYYY", "year/month": "YYYY/M", "year/month/day": "YYYY/M/D", "year": "YYYY",
+}  # fmt: skip
+_HOLIDAYS = ("Christmas", "Thanksgiving", "Easter", "Labor Day", "Memorial Day", "Ramadan", "Passover", "Diwali")
+_WARDS = ("North", "South", "East", "West")
+_OTHER_KINDS: Mapping[str, Callable[[Dice], str]] = {
+    "holiday": lambda dice: dice.pick(_HOLIDAYS),
+    "pager number": lambda dice: dice.digits(5),
+    "po box": lambda dice: str(dice.between(11, 999)),
+    **dict.fromkeys(
+        ("hospital unit name", "hospital unit number", "hospital ward name", "wardname", "ward name"),
+        lambda dice: f"{dice.pick(_WARDS)} {dice.between(2, 12)}",
+    ),
+}
 _ADDRESS: Mapping[Label, Callable[[Address], str]] = {
     Label.STREET: lambda a: a.street,
     Label.CITY: lambda a: a.city,
@@ -65,7 +85,7 @@ def filled(carrier: Carrier, chart: Chart, institution: Institution) -> list[Edi
     ]
     for slot in carrier.slots:
         if slot.label not in NAMES:
-            edits.append(Edit(slot.start, slot.end, (filler.piece(slot),)))
+            edits.append(Edit(slot.start, slot.end, filler.pieces(slot)))
     return edits
 
 
@@ -84,20 +104,45 @@ class _Filler:
         patient, (clinic, other) = chart.patient.address, chart.clinics
         self._addresses: Sequence[Address] = (patient, clinic.address, other.address)
 
-    def piece(self, slot: Slot) -> Piece:
+    def pieces(self, slot: Slot) -> tuple[Piece, ...]:
+        """What stands in a slot: a placeholder may be of a state and a post code."""
+        piece = self._piece(slot)
+        if not slot.said or kind_of(slot.said) != "state/zipcode":
+            return (piece,)
+        return Piece(self._chart.patient.address.state, Label.STATE), Piece(" "), piece
+
+    def _piece(self, slot: Slot) -> Piece:
         """What stands in a slot. An age up to 89 stays, and is none; a year alone is none in any corpus."""
         surface = slot.said or self._text[slot.start : slot.end]
+        if slot.label is None and slot.said and not slot.said.isdigit():
+            pattern = _OF_KIND.get(kind_of(slot.said))
+            return Piece(written_date(self._chart.day("past"), pattern, "en") if pattern else _BLANK)
         if slot.label is None or (slot.label is Label.DATE and _YEAR.fullmatch(surface)):
             return Piece(self._year(surface))
         if slot.label is Label.AGE and not (slot.said or _is_over_89(surface)):
             return Piece(surface)
         key = (slot.label, " ".join(fold_term(surface).split()))
         if key not in self._said:
-            self._said[key] = self._value(slot.label, surface, key[1])
+            typed = self._of_kind(slot.label, slot.said, key[1]) if slot.said else ""
+            self._said[key] = typed or self._value(slot.label, surface, key[1])
             self._count[slot.label] = self._count.get(slot.label, 0) + 1
         text = self._said[key]
         capitals = surface.isupper() and " " in surface and slot.label in _WORDS
         return Piece(text.upper() if capitals else text, slot.label)
+
+    def _of_kind(self, label: Label, said: str, key: str) -> str:
+        """What the kind of a placeholder says more exactly than its label; empty for others."""
+        kind, chart = kind_of(said), self._chart
+        dice = Dice(self._institution.seed, chart.patient.patient_id, label, key)
+        if kind in _OTHER_KINDS:
+            return _OTHER_KINDS[kind](dice)
+        if kind == "date range":
+            first = chart.day("past")
+            last = first + timedelta(days=dice.between(1, 20))
+            return f"{first.month}/{first.day}-{last.month}/{last.day}"
+        if kind in _OF_KIND:
+            return written_date(chart.day("past"), _OF_KIND[kind], "en")
+        return self._institution.locale.mrn(dice) if label is Label.IDNUM else ""
 
     def _value(self, label: Label, surface: str, key: str) -> str:
         number = self._count.get(label, 0)

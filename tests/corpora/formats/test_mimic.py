@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 import tracemalloc
 
 import pytest
@@ -110,7 +111,6 @@ def test_a_truncated_file_keeps_the_notes_before(tmp_path):
 @pytest.mark.parametrize(
     ("row", "reason"),
     [
-        (event("9", text="[**Shoe Size 7**]"), Reason.UNKNOWN_LABEL),
         (event("", text="x"), Reason.MISSING_NOTE_ID),
         (event("9", text=" "), Reason.EMPTY_TEXT),
         (event("1"), Reason.DUPLICATE_NOTE_ID),
@@ -153,6 +153,52 @@ def test_brackets_are_filled_with_one_person_each(tmp_path):
     # Years come back from the future, alone as in dates.
     assert "2151" not in made.note.text
     assert "201" in surfaces(made, Label.DATE)[0] or "202" in surfaces(made, Label.DATE)[0]
+
+
+@pytest.mark.parametrize(
+    ("kind", "label", "shape"),
+    [
+        ("Month (only) 404", Label.DATE, r"[A-Z][a-z]+"),
+        ("Month/Year 1 404", Label.DATE, r"\d{1,2}/20\d\d"),
+        ("Month/Day (2) 5", Label.DATE, r"\d{1,2}/\d{1,2}"),
+        ("Day Month Year 5", Label.DATE, r"\d{1,2} [A-Z][a-z]+ 20\d\d"),
+        ("Date range (1) 5", Label.DATE, r"\d{1,2}/\d{1,2}-\d{1,2}/\d{1,2}"),
+        ("Holiday 5", Label.DATE, r"[A-Z][a-z]+(?: Day)?"),
+        ("Wardname 5", Label.HOSPITAL, r"[A-Z][a-z]+ \d+"),
+        ("Pager number 5", Label.PHONE, r"\d{5}"),
+        ("PO Box 5", Label.STREET, r"\d{2,3}"),
+        ("Job Number 5", Label.IDNUM, r"[A-Z\d-]*\d[\d-]*"),
+        ("Shoe Size 7", Label.IDNUM, r"[A-Z\d-]*\d[\d-]*"),
+    ],
+)
+def test_a_placeholder_becomes_what_its_type_says(tmp_path, kind, label, shape):
+    text = f"Since [**{kind}**] well."
+    made = filled(tmp_path, "mimic3", "NOTEEVENTS.csv", EVENTS + event("9", text=text), mimic3_placeholders)
+    (surface,) = surfaces(made, label)
+    assert re.fullmatch(shape, surface)
+    assert made.note.text == f"Since {surface} well."
+
+
+def test_a_state_with_its_post_code_is_two_identifiers(tmp_path):
+    text = "Lives in [**State/Zipcode 5**]."
+    made = filled(tmp_path, "mimic3", "NOTEEVENTS.csv", EVENTS + event("9", text=text), mimic3_placeholders)
+    assert re.fullmatch(r"Lives in [A-Z]{2} \d{5}\.", made.note.text)
+    assert [span.label for span in made.gold] == [Label.STATE, Label.ZIP]
+
+
+def test_a_type_that_nobody_knows_is_counted_and_costs_nothing(tmp_path):
+    path = tmp_path / "NOTEEVENTS.csv"
+    path.write_text(EVENTS + event("9", text="[**Shoe Size 7**] and [**Hospital 3**]"))
+    (gold,) = gold_format("mimic3").read(path, scheme="mimic-iii")
+    assert gold.unknown_types == 1
+    assert [span.label for span in gold.spans] == [Label.IDNUM, Label.HOSPITAL]
+
+
+def test_a_year_alone_and_an_origin_are_no_identifiers(tmp_path):
+    text = "A [**Ethnicity 5**] man, since [**Year (4 digits) 5**]."
+    made = filled(tmp_path, "mimic3", "NOTEEVENTS.csv", EVENTS + event("9", text=text), mimic3_placeholders)
+    assert re.fullmatch(r"A ___ man, since 20\d\d\.", made.note.text)
+    assert made.gold == ()
 
 
 def test_blanks_that_nothing_tells_stay(tmp_path):
