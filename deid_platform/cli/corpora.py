@@ -46,7 +46,8 @@ def _rows(settings: Settings | None) -> Iterator[tuple[Value, ...]]:
         it = overview(corpus, settings)
         notes = sum(it.notes.values()) if it.readable else None
         parts = (counts.get(part) for counts in (it.notes, it.carriers) for part in Part)
-        yield corpus.name, "corpus", corpus.what, it.readable, notes, *parts, it.left_out, it.near_copies, it.unknown_types
+        aside = it.left_out, it.near_copies, it.unknown_types
+        yield corpus.name, "corpus", corpus.what, it.readable, notes, *parts, *aside
     nothing: tuple[Value, ...] = (None,) * len(_COUNTS)
     made = "as many notes as are asked for"
     yield "hospital", "generator", "a synthetic hospital: `deid hospital`", made, None, *nothing
