@@ -22,11 +22,11 @@ Initials (NamePattern5)|Job Number|Known firstname|Known lastname|Last Name|Last
 Last Name (NamePattern4)|Last Name (NamePattern5)|Last Name (Prefixes)|Last Name (STitle)|Last Name (Titles)
 Last Name (ambig)|Last Name (un)|Location|Location (Universities)|Location (un) NNN|MD Number|MD Number(1)|MD Number(2)
 MD Number(3)|MD Number(4)|Male First Name (un)|Medical Record Number|Month (only)|Month Day|Month Day Year (2)
-Month Year|Month/Day (1)|Month/Day (2)|Month/Day (3)|Month/Day (4)|Month/Day/Year|Month/Year (2)|Month/Year 1|Name (NI) NNN
-Name (STitle)|Name Initial (MD)|Name Initial (NameIs)|Name Initial (PRE)|Name Prefix (Prefixes)|Name10 (NameIs)
-Name11 (NameIs)|Name12 (NameIs)|Name13 (STitle)|Name14 (STitle)|Name2 (NI) NNN|Name5 (PTitle)|Name6 (MD)|Name7 (MD)
-Name8 (MD)|Name9 (PRE)|Numeric Identifier NNN|PO Box|PT ID Number (Radiology)|Pager number|Provider Number|Serial Number
-Signature|Social Security Number|State|State/Zipcode|Street Address|Street Address(1)|Street Address(2)
+Month Year|Month/Day (1)|Month/Day (2)|Month/Day (3)|Month/Day (4)|Month/Day/Year|Month/Year (2)|Month/Year 1
+Name (NI) NNN|Name (STitle)|Name Initial (MD)|Name Initial (NameIs)|Name Initial (PRE)|Name Prefix (Prefixes)
+Name10 (NameIs)|Name11 (NameIs)|Name12 (NameIs)|Name13 (STitle)|Name14 (STitle)|Name2 (NI) NNN|Name5 (PTitle)
+Name6 (MD)|Name7 (MD)|Name8 (MD)|Name9 (PRE)|Numeric Identifier NNN|PO Box|PT ID Number (Radiology)|Pager number
+Provider Number|Serial Number|Signature|Social Security Number|State|State/Zipcode|Street Address|Street Address(1)|Street Address(2)
 Telephone/Fax (1)|Telephone/Fax (2)|Telephone/Fax (3)|Telephone/Fax (4)|Telephone/Fax (5)|URL|Unit Number
 University/College|Wardname|Year/Month|Year/Month/Day|firstname|lastname
 """
