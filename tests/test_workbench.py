@@ -18,6 +18,7 @@ from command_line import deid
 
 import deid_platform
 from deid_platform.corpora import Role
+from deid_platform.corpora.gold_sets import GoldSet
 from deid_platform.detection import DetectorSpec
 from deid_platform.detection.two_pass import Detection
 from deid_platform.engine import LocalEngine
@@ -330,12 +331,12 @@ def test_an_empty_roster_is_an_error(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "ref"), [("", "gold: no line"), (json.dumps({**NOTES[0], "spans": []}) + "\n", "gold: no span")]
+    ("content", "ref"), [("", "gold: no note"), (json.dumps({**NOTES[0], "spans": []}) + "\n", "gold: no span")]
 )
 def test_gold_that_measures_nothing_is_an_error(folder: Path, content: str, ref: str) -> None:
     (folder / "gold.jsonl").write_text(content)
     with pytest.raises(DeidError) as error:
-        score_file(folder / "gold.jsonl", spec=DetectorSpec("rules"), engine=MustNotRun())
+        score_file(GoldSet(folder / "gold.jsonl"), spec=DetectorSpec("rules"), engine=MustNotRun())
     assert (error.value.code, error.value.ref) == (Code.INPUT_EMPTY, ref)
 
 

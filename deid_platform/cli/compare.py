@@ -18,6 +18,8 @@ from deid_platform.cli.inputs import (
     Device,
     Facilities,
     Feed,
+    GoldForm,
+    GoldScheme,
     Keep,
     NotesFormat,
     Patients,
@@ -25,14 +27,13 @@ from deid_platform.cli.inputs import (
     Recognizers,
     Workers,
     column_mapping,
+    end_refused,
     must_exist,
-    say_refusals,
     settings_or_none,
     topics_of,
 )
 from deid_platform.cli.terminal import Json, counted, out, progress, say, show_json
 from deid_platform.errors import Code, DeidError
-from deid_platform.labels import CROSSWALKS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,7 +50,7 @@ def compare(
         Path,
         typer.Argument(
             metavar="NOTES",
-            help="Notes as `deid redact` reads them, or gold as `deid evaluate` does; - is standard input.",
+            help="Notes as `deid redact` reads them, or gold, a folder too, as `deid evaluate` does; - is stdin.",
         ),
     ],
     detectors: Annotated[
@@ -78,9 +79,8 @@ def compare(
             show_default=False,
         ),
     ] = None,
-    scheme: Annotated[
-        str, typer.Option(help=f"Label scheme of the gold: {', '.join(sorted(CROSSWALKS))}.")
-    ] = "i2b2-2014",
+    scheme: GoldScheme = None,
+    gold_format: GoldForm = None,
     table_format: NotesFormat = None,
     patients: Patients = None,
     providers: Providers = None,
@@ -111,7 +111,8 @@ def compare(
     from deid_platform.settings import files_in_force
 
     from_file = None if notes == STANDARD_INPUT else notes
-    must_exist(notes=from_file, patients=patients, providers=providers, facilities=facilities)
+    folder = notes.is_dir()
+    must_exist(notes=None if folder else from_file, patients=patients, providers=providers, facilities=facilities)
     if html == STANDARD_OUTPUT:
         raise typer.BadParameter("name a file: it holds text of notes", param_hint="--html")
     beside = (patients, providers, facilities, recognizers, keep, *files_in_force())
@@ -130,11 +131,18 @@ def compare(
     if len(named) < 2:
         raise typer.BadParameter("name at least two; `deid evaluate` scores one", param_hint="--detectors")
     with side_by_side.ready(named, LocalEngine(workers=workers)) as finders:
-        read = side_by_side.read(notes, mapping=mapping, table_format=table_format, scheme=scheme, as_gold=gold)
+        read = side_by_side.read(
+            notes,
+            mapping=mapping,
+            table_format=table_format,
+            scheme=scheme,
+            as_gold=gold,
+            gold_form=gold_format,
+        )
         if read.notes:
             found = [_found(finder, read) for finder in finders]
     if not read.notes:
-        _end(read)
+        end_refused(read.refusals)
     compared = comparison.compare(
         [detector for detector, _ in found],
         read.with_hidden([hidden for _, hidden in found]),
@@ -160,7 +168,7 @@ def compare(
             say(f"{detector.name}: {what}: {count:,}")
     if page is not None:
         say("the page holds text of notes and belongs into the PHI zone")
-    _end(read)
+    end_refused(read.refusals)
 
 
 def _asking(settings: Settings | None) -> Asking:
@@ -176,13 +184,6 @@ def _found(finder: Finder, read: NotesRead) -> tuple[Compared, Sequence[Sequence
     with progress(finder.name) as bar:
         bar.at(0, len(read.notes))
         return finder.hidden(read.notes, bar.advance)
-
-
-def _end(read: NotesRead) -> None:
-    """Exit status 3 where rows were refused, as of `deid redact`."""
-    if read.refusals.lost:
-        say_refusals(read.refusals)
-        raise typer.Exit(3)
 
 
 def _laid_out(table: ShownTable) -> Table:

@@ -19,6 +19,9 @@ from deid_platform.cli.inputs import (
     Device,
     Facilities,
     Feed,
+    GoldForm,
+    GoldPath,
+    GoldScheme,
     Keep,
     Models,
     Patients,
@@ -27,13 +30,14 @@ from deid_platform.cli.inputs import (
     Spans,
     Workers,
     column_mapping,
+    end_refused,
     given_spans,
+    gold_set,
     must_exist,
     settings_or_none,
     topics_of,
 )
 from deid_platform.cli.terminal import Json, console, counted, out, progress, say, show
-from deid_platform.labels import CROSSWALKS
 
 if TYPE_CHECKING:
     from deid_platform.detection import DetectorSpec
@@ -42,7 +46,7 @@ if TYPE_CHECKING:
 
 
 def evaluate(
-    gold: Annotated[Path, typer.Argument(help='JSON lines {"note_id", "text", "spans": [[start, end, label], ...]}.')],
+    gold: GoldPath,
     detector: DetectorName = "ensemble",
     model: Models = None,
     device: Device = "cpu",
@@ -53,9 +57,8 @@ def evaluate(
     facilities: Facilities = None,
     columns: Columns = None,
     feed: Feed = None,
-    scheme: Annotated[
-        str, typer.Option(help=f"Label scheme of the gold: {', '.join(sorted(CROSSWALKS))}.")
-    ] = "i2b2-2014",
+    scheme: GoldScheme = None,
+    gold_format: GoldForm = None,
     spans: Spans = None,
     spans_scheme: Annotated[
         str | None, typer.Option(help="Label scheme of --spans; by default that of the gold.")
@@ -95,7 +98,7 @@ def evaluate(
     counts for each label in its row, and a word that is partly covered counts as found. With --without, the detector
     is scored with all stages and without the named ones, label by label.
     """
-    from deid_platform.corpora import Role
+    from deid_platform.corpora.gold import SCHEME
     from deid_platform.detection import DetectorSpec
     from deid_platform.detection.combination import Combination
     from deid_platform.detection.models.device import usable
@@ -114,12 +117,13 @@ def evaluate(
     )
     from deid_platform.settings import files_in_force
 
-    must_exist(gold=gold, patients=patients, providers=providers, facilities=facilities, spans=spans)
-    given = given_spans(spans, spans_scheme or scheme, detector, model, recognizers, keep)
+    must_exist(patients=patients, providers=providers, facilities=facilities, spans=spans)
+    given = given_spans(spans, spans_scheme or scheme or SCHEME, detector, model, recognizers, keep)
     stages = {"--without": bool(without), "--by-source": by_source}
     _apart("--spans", given is not None, {**stages, "--ablation": ablation})
     _apart("--ablation", ablation, {**stages, "--misses": misses is not None})
     mapping = column_mapping(columns, feed)
+    notes, refusals = gold_set(gold, gold_format, scheme, mapping)
     topics = topics_of(patients, providers, facilities, mapping)
     models = tuple(model) if model else None
     spec = DetectorSpec(
@@ -136,19 +140,18 @@ def evaluate(
 
     if by_source:
         with progress("reading") as bar:
-            named = mapping.shapes()[Role.NOTES].columns
-            found = contributions_to(gold, spec=reduced, scheme=scheme, columns=named, progress=bar.advance)
+            found = contributions_to(notes, spec=reduced, progress=bar.advance)
         show(CONTRIBUTION_COLUMNS, (astuple(row) for row in found), as_json=as_json)
+        end_refused(refusals)
         return
 
     def scored(spec: DetectorSpec, misses: Path | None) -> Scores:
+        refusals.clear()  # the notes are read each time
         with progress("scoring") as bar:
             return score_file(
-                gold,
+                notes,
                 spec=spec,
                 engine=LocalEngine(workers=workers),
-                scheme=scheme,
-                columns=mapping.shapes()[Role.NOTES].columns,
                 resamples=resamples,
                 misses=misses,
                 beside=(patients, providers, facilities, spans, recognizers, keep, *files_in_force()),
@@ -163,6 +166,7 @@ def evaluate(
         )
         show(ABLATION_COLUMNS, ablation_records(rows), as_json=as_json)
         _say_unjudged()
+        end_refused(refusals)
         return
 
     scores = scored(reduced, misses)
@@ -181,6 +185,7 @@ def evaluate(
             "notes and belongs into the PHI zone",
             highlight=False,
         )
+    end_refused(refusals)
 
 
 def _chat_judge(judge: str | None) -> ChatJudgeSpec | None:

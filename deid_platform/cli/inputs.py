@@ -14,10 +14,12 @@ import typer
 from deid_platform.cli.terminal import counted, say
 from deid_platform.corpora import Format
 from deid_platform.errors import Code, DeidError
+from deid_platform.labels import CROSSWALKS
 
 if TYPE_CHECKING:
     from deid_platform.corpora.columns import ColumnMapping
     from deid_platform.corpora.given_spans import GivenSpans
+    from deid_platform.corpora.gold_sets import GoldSet
     from deid_platform.corpora.refusals import Refusals
     from deid_platform.detection.chat.spec import ChatSpec
     from deid_platform.notes import Topics
@@ -42,6 +44,24 @@ Columns = Annotated[
 Feed = Annotated[str | None, typer.Option(help="Read columns as this feed of deid.toml does; --columns adds to it.")]
 Recognizers = Annotated[Path | None, typer.Option(help="The site's own recognizers (docs/detection.md).")]
 Keep = Annotated[Path | None, typer.Option(help="Phrases that identify nobody at the site, one per line.")]
+GoldPath = Annotated[
+    Path,
+    typer.Argument(
+        help='Notes with gold: JSON lines {"note_id", "text", "spans": [[start, end, label], ...]}, or a file or a '
+        "folder of i2b2, brat, CoNLL, Label Studio, marked text or MIMIC."
+    ),
+]
+GoldForm = Annotated[
+    str | None,
+    typer.Option("--gold-format", help="Format of the gold, as `deid corpora` lists it; by default its files tell."),
+]
+GoldScheme = Annotated[
+    str | None,
+    typer.Option(
+        "--scheme",
+        help=f"Label scheme of the gold: {', '.join(sorted(CROSSWALKS))}. By default i2b2-2014, of CoNLL conll-2003.",
+    ),
+]
 Spans = Annotated[
     Path | None,
     typer.Option(
@@ -84,6 +104,25 @@ def given_spans(
             "cannot be combined with --detector, --model, --recognizers, --keep or --chat", param_hint="--spans"
         )
     return GivenSpans.read(spans, scheme=scheme)
+
+
+def gold_set(
+    path: Path, form: str | None, scheme: str | None, mapping: ColumnMapping | None = None
+) -> tuple[GoldSet, Refusals]:
+    """Notes with gold, and where those that cannot be used are counted.
+
+    Raises:
+        DeidError: `feed-unreadable` if there is nothing at the path.
+    """
+    from deid_platform.corpora import Role
+    from deid_platform.corpora.gold_sets import GoldSet
+    from deid_platform.corpora.refusals import Refusals
+
+    if not path.exists():
+        raise DeidError(Code.FEED_UNREADABLE, "gold: no such file")
+    refusals = Refusals()
+    columns = {} if mapping is None else mapping.shapes()[Role.NOTES].columns
+    return GoldSet(path, form, scheme, columns, refusals.add), refusals
 
 
 def column_mapping(columns: list[str] | None, feed: str | None) -> ColumnMapping:
@@ -149,6 +188,13 @@ def chat_of(prompt: str | None) -> ChatSpec | None:
     from deid_platform.detection.chat.spec import chat_in_force
 
     return chat_in_force(prompt)
+
+
+def end_refused(refusals: Refusals) -> None:
+    """Exit status 3 where rows were refused, which it says."""
+    if refusals.lost:
+        say_refusals(refusals)
+        raise typer.Exit(3)
 
 
 def say_refusals(refusals: Refusals) -> None:

@@ -7,17 +7,16 @@ judge is (`evaluation/retention/`), or the judge of the ensemble (`detection/res
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from deid_platform.cli.inputs import DetectorName, must_exist
+from deid_platform.cli.inputs import DetectorName, GoldForm, GoldPath, GoldScheme, end_refused, gold_set
 from deid_platform.cli.terminal import Config, Json, counted, progress, say, show, show_json
 from deid_platform.errors import Code, DeidError
-from deid_platform.labels import CROSSWALKS
 
 if TYPE_CHECKING:
+    from deid_platform.corpora.gold_sets import GoldSet
     from deid_platform.evaluation.judge_plan import JudgePlan
     from deid_platform.evaluation.retention.judge_validation import Quality
     from deid_platform.evaluation.retention.judges import Verdict
@@ -36,9 +35,7 @@ AsPanel = Annotated[
     typer.Option("--panel", help="Ask the panel of [judges] in deid.toml, and say what its majority says."),
 ]
 
-GoldFile = Annotated[Path, typer.Argument(help='JSON lines {"note_id", "text", "spans": [[start, end, label], ...]}.')]
 PolicyName = Annotated[str, typer.Option("--policy", help="A shipped policy or a path to YAML.")]
-Scheme = Annotated[str, typer.Option(help=f"Label scheme of the gold: {', '.join(sorted(CROSSWALKS))}.")]
 Most = Annotated[int, typer.Option("--notes", min=1, help="The most notes, from the beginning of the file.")]
 
 
@@ -90,12 +87,13 @@ def pairs(prompts: Prompts = None, panel: AsPanel = False, as_json: Json = False
 
 @judge.command("retention")
 def retention(
-    gold: GoldFile,
+    gold: GoldPath,
     prompts: Annotated[str, typer.Option("--prompt", help="A prompt of docs/retention.md.")] = "retention-few",
     panel: AsPanel = False,
     detector: DetectorName = "ensemble",
     policy: PolicyName = "safe_harbor_plus_providers",
-    scheme: Scheme = "i2b2-2014",
+    scheme: GoldScheme = None,
+    gold_format: GoldForm = None,
     notes: Most = 100,
     as_json: Json = False,
     config: Config = None,
@@ -117,7 +115,8 @@ def retention(
     settings = load_settings(config)
     plan = (JudgePlan.panel if panel else JudgePlan.single)(settings, judge_prompts(Task.RETENTION, [prompts]))
     chat: list[Judge] = [ChatJudge(asked) for asked in plan.asked()]
-    released = _released(gold, detector, policy, scheme, notes, settings)[1]
+    read, refusals = gold_set(gold, gold_format, scheme)
+    released = _released(read, detector, policy, notes, settings)[1]
     pairs = [Pair(it.note.text, it.redaction.text, it.note.patient_id) for it in released if it.redaction]
     records = []
     for each in (LexicalJudge(), *([Majority(chat)] if len(chat) > 1 else chat)):
@@ -133,17 +132,19 @@ def retention(
     _say_kept(plan)
     if records[-1]["mean"] is None:
         raise typer.Exit(3)
+    end_refused(refusals)
 
 
 @judge.command("panel")
 def panel_of_judges(
-    gold: GoldFile,
+    gold: GoldPath,
     prompts: Annotated[
         list[str] | None, typer.Option("--prompt", help="May be repeated: panel-zero unless told.")
     ] = None,
     detector: DetectorName = "ensemble",
     policy: PolicyName = "safe_harbor_plus_providers",
-    scheme: Scheme = "i2b2-2014",
+    scheme: GoldScheme = None,
+    gold_format: GoldForm = None,
     notes: Most = 100,
     as_json: Json = False,
     config: Config = None,
@@ -165,7 +166,8 @@ def panel_of_judges(
     settings = load_settings(config)
     plan = JudgePlan.panel(settings, judge_prompts(Task.PANEL, prompts or ("panel-zero",)))
     members = list(plan.asked())
-    rules, found = _released(gold, detector, policy, scheme, notes, settings)
+    read, refusals = gold_set(gold, gold_format, scheme)
+    rules, found = _released(read, detector, policy, notes, settings)
     hidden = {label for label, action in rules.labels.items() if action is not Action.KEEP}
     releases = [
         chat_panel.JudgedRelease.of(
@@ -203,15 +205,15 @@ def panel_of_judges(
     _say_kept(plan)
     if all(verdict.changed is None for each in heard for verdict in each.verdicts):
         raise typer.Exit(3)
+    end_refused(refusals)
 
 
 def _released(
-    gold: Path, detector: str, policy: str, scheme: str, notes: int, settings: Settings
+    gold: GoldSet, detector: str, policy: str, notes: int, settings: Settings
 ) -> tuple[Policy, list[GoldRelease]]:
     """The policy, and gold notes with what would be released of them."""
     from itertools import islice
 
-    from deid_platform.corpora.gold import read_gold
     from deid_platform.detection import DetectorSpec
     from deid_platform.engine import LocalEngine
     from deid_platform.redaction.policy import load_policy
@@ -219,11 +221,10 @@ def _released(
     from deid_platform.surrogates.date_order import DateWriting
     from deid_platform.workbench import release_gold
 
-    must_exist(gold=gold)
     rules = load_policy(policy)
-    read = list(islice(read_gold(gold, scheme=scheme, with_text=True), notes))
-    if not any(each.spans for each in read):
-        raise DeidError(Code.INPUT_EMPTY, "gold: no span" if read else "gold: no line")
+    read = list(islice(gold, notes))
+    if not any(one.spans for one in read):
+        raise DeidError(Code.INPUT_EMPTY, "gold: no span" if read else "gold: no note")
     writing = DateWriting.of(settings.redaction.date_order, settings.redaction.date_zeros)
     release = ReleaseSpec(rules, keyring=settings.keyring() if rules.uses_surrogates else None, writing=writing)
     spec = DetectorSpec(detector, professions=rules.hides_professions)

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from deid_platform.cli.inputs import settings_or_none
+from deid_platform.cli.inputs import GoldScheme, settings_or_none
 from deid_platform.cli.terminal import Config, progress, say
 from deid_platform.training.presets import PRESETS
 
@@ -21,10 +21,11 @@ def train(
     gold: Annotated[
         list[Path] | None,
         typer.Option(
-            help="Gold of the site, as `deid evaluate` reads it; may be repeated. Default: surrogate corpora."
+            help="Gold of the site, a file or a folder as `deid evaluate` reads it; may be repeated. "
+            "Default: surrogate corpora."
         ),
     ] = None,
-    scheme: Annotated[str, typer.Option(help="Label scheme of the gold.")] = "i2b2-2014",
+    scheme: GoldScheme = None,
     start: Annotated[
         str | None,
         typer.Option(

@@ -20,7 +20,7 @@ from deid_platform.labels import CROSSWALKS, PERSONS, Label
 
 MIMIC3, MIMIC4 = "mimic-iii", "mimic-iv"
 _BRACKETS = re.compile(r"\[\*\*(.*?)\*\*\]", re.DOTALL)
-_ASIDE, _DIGITS = re.compile(r"\([^)]*\)"), re.compile(r"\d+")
+_ASIDE, _DIGITS = re.compile(r"\([^)]*\)"), re.compile(r"\d+|\bNNN\b")
 _NUMBER = re.compile(r"(?<!\S)(?<!over )(?P<ident>\d+)\Z")
 _DATE = re.compile(r"\d{1,4}(?:[-/]\d{1,4}){1,2}")
 _YEAR = re.compile(r"(?:19|20|21|22)\d\d")

@@ -23,10 +23,11 @@ from deid_platform.corpora.columns import ColumnMapping
 from deid_platform.corpora.decoding import BrokenFileError
 from deid_platform.corpora.files import MAX_CHARS
 from deid_platform.corpora.formats.delimited import written_as
-from deid_platform.corpora.gold import COMPRESSION, SCHEME, Gold, read_gold
+from deid_platform.corpora.gold import COMPRESSION, Gold
+from deid_platform.corpora.gold_sets import JSON_LINES, GoldSet, form_of
 from deid_platform.corpora.refusals import Refusals
 from deid_platform.corpora.single_files import read_notes
-from deid_platform.corpora.source import opened
+from deid_platform.corpora.source import STANDARD_INPUT, opened
 from deid_platform.corpora.tables import table_rows
 from deid_platform.detection import DetectorSpec, detector_names, stage_names
 from deid_platform.detection.peers.claims import CLAIMS
@@ -297,8 +298,9 @@ def read(
     *,
     mapping: ColumnMapping | None = None,
     table_format: Format | None = None,
-    scheme: str = SCHEME,
+    scheme: str | None = None,
     as_gold: bool | None = None,
+    gold_form: str | None = None,
 ) -> NotesRead:
     """The notes of a file as `deid redact` reads them, or of gold as `deid evaluate` does.
 
@@ -306,24 +308,33 @@ def read(
         source: A file, or `-` for standard input.
         mapping: How the notes' columns become fields.
         table_format: How they are written; by default what the name or, of standard input, the beginning says.
-        scheme: Which label names the gold uses.
-        as_gold: Whether it is gold; by default JSON lines are whose first has `spans`.
+        scheme: Which label names the gold uses; by default those of its format.
+        as_gold: Whether it is gold; by default JSON lines whose first has `spans` are, and what other formats of gold
+            write.
+        gold_form: Format of the gold; by default its files tell.
 
     Raises:
-        DeidError: `input-empty` if there is no note, or gold without a span; what `source.opened` and `read_gold`
-            raise. Rows of other notes are refused one by one.
+        DeidError: `input-empty` if there is no note, or gold without a span; what `source.opened` and `GoldSet` raise.
+            Rows of other notes are refused one by one.
     """
     mapping = mapping or ColumnMapping({})
     shape = mapping.shapes()[Role.NOTES]
+    if as_gold is not False and (gold_form or (source != STANDARD_INPUT and form_of(source) != JSON_LINES)):
+        return _gold_of(GoldSet(source, gold_form, scheme, shape.columns), None)
     with opened(source, table_format, shape) as (path, read_as):
         if as_gold is None:
             as_gold = (read_as or written_as(path)[0]) == Format.JSONL and _has_spans(path, shape.columns)
         if not as_gold:
             return _notes_of(path, mapping, read_as)
-        gold = list(read_gold(path, scheme=scheme, columns=shape.columns, with_text=True))
-    if not any(each.spans for each in gold):
-        raise DeidError(Code.INPUT_EMPTY, "gold: no span" if gold else "gold: no line")
-    return NotesRead([each.note for each in gold if each.note is not None], gold, read_as=read_as)
+        return _gold_of(GoldSet(path, JSON_LINES, scheme, shape.columns), read_as)
+
+
+def _gold_of(gold_set: GoldSet, read_as: Format | None) -> NotesRead:
+    refusals = Refusals()
+    gold = [one for one in replace(gold_set, refused=refusals.add) if one.note is not None]
+    if not any(one.spans for one in gold):
+        raise DeidError(Code.INPUT_EMPTY, "gold: no span" if gold else "gold: no note")
+    return NotesRead([one.note for one in gold if one.note is not None], gold, refusals, read_as)
 
 
 def _has_spans(path: Path, columns: Mapping[str, str]) -> bool:

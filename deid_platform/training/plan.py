@@ -9,9 +9,10 @@ from collections.abc import Callable, Collection
 from dataclasses import asdict, dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
-from deid_platform.corpora.gold import SCHEME, read_gold
+from deid_platform.corpora import Rejection
+from deid_platform.corpora.gold_sets import GoldSet
 from deid_platform.errors import Code, DeidError
 from deid_platform.keys import plain_digest
 from deid_platform.settings import Settings
@@ -36,7 +37,7 @@ class Plan:
     Attributes:
         folder: Becomes the model's; a training that stopped there goes on.
         gold: Files of a site's own adjudicated notes; without any, the surrogate corpora.
-        scheme: Label scheme of the gold.
+        scheme: Label scheme of the gold; by default that of its format.
         start: A shipped model, a model's folder or an encoder's; unless given, what the preset starts from, with gold
             the shipped model.
         epochs: Passes over the notes; those of the preset unless given.
@@ -46,7 +47,7 @@ class Plan:
 
     folder: Path
     gold: tuple[Path, ...] = ()
-    scheme: str = SCHEME
+    scheme: str | None = None
     start: str | None = None
     epochs: float | None = None
     seed: int = SEED
@@ -69,8 +70,8 @@ def carried_out(
         told: Of the progress.
 
     Raises:
-        DeidError: `extra-missing` without torch; `training-on-test` if a note of the gold is measured on; what
-            `read_gold`, `labelled`, `model_or_encoder` and `train` raise.
+        DeidError: `extra-missing` without torch; `training-on-test` if a note of the gold is measured on;
+            `gold-invalid` if one cannot be used; what `GoldSet`, `labelled`, `model_or_encoder` and `train` raise.
     """
     own = [note for path in plan.gold for note in _gold_notes(path, plan.scheme)]
     if seen := sum(text_digest(note.text) in measured for note in own):
@@ -118,9 +119,14 @@ def text_digest(text: str) -> str:
     return plain_digest(text)
 
 
-def _gold_notes(path: Path, scheme: str) -> list[Labelled]:
+def _refuse(rejection: Rejection) -> NoReturn:
+    """A training never goes on without a note that somebody meant it to have."""
+    raise DeidError(Code.GOLD_INVALID, f"{rejection.file}, line {rejection.row}: {rejection.reason}")
+
+
+def _gold_notes(path: Path, scheme: str | None) -> list[Labelled]:
     return [
         Labelled(gold.note.patient_id or gold.note_id, path.stem, "", gold.note.text, gold.spans)
-        for gold in read_gold(path, scheme=scheme, with_text=True)
+        for gold in GoldSet(path, scheme=scheme, refused=_refuse)
         if gold.note is not None
     ]

@@ -26,9 +26,9 @@ Month Year|Month/Day (1)|Month/Day (2)|Month/Day (3)|Month/Day (4)|Month/Day/Yea
 Name (NI) NNN|Name (STitle)|Name Initial (MD)|Name Initial (NameIs)|Name Initial (PRE)|Name Prefix (Prefixes)
 Name10 (NameIs)|Name11 (NameIs)|Name12 (NameIs)|Name13 (STitle)|Name14 (STitle)|Name2 (NI) NNN|Name5 (PTitle)
 Name6 (MD)|Name7 (MD)|Name8 (MD)|Name9 (PRE)|Numeric Identifier NNN|PO Box|PT ID Number (Radiology)|Pager number
-Provider Number|Serial Number|Signature|Social Security Number|State|State/Zipcode|Street Address|Street Address(1)|Street Address(2)
-Telephone/Fax (1)|Telephone/Fax (2)|Telephone/Fax (3)|Telephone/Fax (4)|Telephone/Fax (5)|URL|Unit Number
-University/College|Wardname|Year/Month|Year/Month/Day|firstname|lastname
+Provider Number|Serial Number|Signature|Social Security Number|State|State/Zipcode|Street Address|Street Address(1)
+Street Address(2)|Telephone/Fax (1)|Telephone/Fax (2)|Telephone/Fax (3)|Telephone/Fax (4)|Telephone/Fax (5)|URL
+Unit Number|University/College|Wardname|Year/Month|Year/Month/Day|firstname|lastname
 """
 NO_IDENTIFIERS = ("Year (4 digits)", "Year (2 digits)", "Ethnicity")
 

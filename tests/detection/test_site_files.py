@@ -13,6 +13,7 @@ from typer.testing import CliRunner, Result
 
 from deid_platform import load
 from deid_platform.cli import app
+from deid_platform.corpora.gold_sets import GoldSet
 from deid_platform.detection import DetectorSpec
 from deid_platform.detection.rules.engine.site_recognizers import CHECKS
 from deid_platform.doctor import examine
@@ -308,7 +309,7 @@ def test_an_ablation_shows_what_each_contributes(files: DetectorSpec, tmp_path: 
     gold.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
 
     def scored(spec: DetectorSpec) -> tuple[float, float]:
-        scores = score_file(gold, spec=spec, engine=LocalEngine(), resamples=2)
+        scores = score_file(GoldSet(gold), spec=spec, engine=LocalEngine(), resamples=2)
         return scores.recall.value, scores.precision.value
 
     assert scored(files) == (1, 1)

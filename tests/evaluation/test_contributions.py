@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from deid_platform.corpora.gold_sets import GoldSet
 from deid_platform.detection import DetectorSpec
 from deid_platform.evaluation.contributions import Contribution, contributions, contributions_on
 from deid_platform.evaluation.files import contributions_to
@@ -39,7 +40,7 @@ def test_of_a_detector_on_a_gold_file(tmp_path: Path) -> None:
     text = "Seen by Dr. Alan Reed on 3/14/2019."
     line = {"note_id": "1", "text": text, "spans": [[12, 21, "DOCTOR"], [25, 34, "DATE"]]}
     (tmp_path / "gold.jsonl").write_text(json.dumps(line))
-    rows = contributions_to(tmp_path / "gold.jsonl", spec=DetectorSpec("rules"))
+    rows = contributions_to(GoldSet(tmp_path / "gold.jsonl"), spec=DetectorSpec("rules"))
     assert {row.source for row in rows} >= {"rules:doctor-title"}
     assert sum(row.right_alone for row in rows) <= 5
     assert all(row.wrong == 0 for row in rows)
