@@ -78,12 +78,10 @@ def gold_notes(site: SiteResource) -> Counts:
     pool="gpu",
     metadata=shown.columns(tables.DETECTION_SCHEMA),
 )
-def detections(
-    site: SiteResource,
-    gpu: dg.ResourceParam[Gpu],  # noqa: ARG001 - as in deid/redacted_notes
-) -> Counts:
+def detections(site: SiteResource, gpu: dg.ResourceParam[Gpu]) -> Counts:
     """What the configured detector finds in the gold notes, with topics and on text alone."""
-    manifest, *_ = [scoring.run_detector(site.site, it) for it in scoring.sets(site.site)]
+    it = site.using(gpu)
+    manifest, *_ = [scoring.run_detector(it, gold) for gold in scoring.sets(it)]
     source = Source.of_meta({**manifest.meta, "notes": manifest.rows // len(GIVEN)})
     return shown.counts(manifest.rows, gold=source.both, detector_digest=manifest.meta["detector_digest"])
 
@@ -165,12 +163,12 @@ def figures(by_inputs: Mapping[str, Sequence[LabScore]]) -> dg.MarkdownMetadataV
 
 
 @layer_asset("bench/stability", owner=PRIVACY, kinds={"postgres"}, deps=[gold_notes], pool="gpu")
-def stability(site: SiteResource) -> Counts:
+def stability(site: SiteResource, gpu: dg.ResourceParam[Gpu]) -> Counts:
     """What recall and precision lose where the same notes come in another format; into quality.lab_score.
 
     Detects anew in `bench.on_request_notes` notes of the gold, in each of eight formats.
     """
-    return _on_request(site.site, lab_on_request.measure_stability(site.site))
+    return _on_request(site.site, lab_on_request.measure_stability(site.using(gpu)))
 
 
 @layer_asset("bench/utility", owner=PRIVACY, kinds={"postgres"}, deps=[detections])
@@ -183,33 +181,33 @@ def utility(site: SiteResource) -> Counts:
 
 
 @layer_asset("bench/cost", owner=PRIVACY, kinds={"postgres"}, deps=[gold_notes], pool="gpu")
-def cost(site: SiteResource) -> Counts:
+def cost(site: SiteResource, gpu: dg.ResourceParam[Gpu]) -> Counts:
     """Words a second, seconds a note and memory of the detector in one process of its own; into quality.lab_score.
 
     And the price of 10,000 notes, where `bench.price_per_hour` says that of a machine.
     """
-    return _on_request(site.site, lab_on_request.measure_cost(site.site))
+    return _on_request(site.site, lab_on_request.measure_cost(site.using(gpu)))
 
 
 @layer_asset("bench/attacker", owner=PRIVACY, kinds={"postgres"}, deps=[detections])
-def attacker(site: SiteResource) -> Counts:
+def attacker(site: SiteResource, gpu: dg.ResourceParam[Gpu]) -> Counts:
     """What the language model of `[llm]` learns of patients from released notes; into quality.lab_score.
 
     Whose note it is, what stood in a masked place, and sex, age, town and occupation, each among numbered choices;
     beside a guess, raw notes and the laboratory's linkage. In `bench.on_request_notes` notes of the gold.
     """
-    found = lab_attacker.measure_attacker(site.site)
+    found = lab_attacker.measure_attacker(site.using(gpu))
     return _on_request(site.site, found.measured, language_model=found.model, **found.failures)
 
 
 @layer_asset("bench/indirect", owner=PRIVACY, kinds={"postgres"}, deps=[detections])
-def indirect(site: SiteResource) -> Counts:
+def indirect(site: SiteResource, gpu: dg.ResourceParam[Gpu]) -> Counts:
     """Released notes in which something tells who somebody is although it names nobody; into quality.lab_score.
 
     By nine categories, as the model of `[llm]` lists it; in `bench.on_request_notes` notes of the gold. No policy hides
     it.
     """
-    found = lab_indirect.measure_indirect(site.site)
+    found = lab_indirect.measure_indirect(site.using(gpu))
     return _on_request(site.site, found.measured, language_model=found.model, **found.failures)
 
 

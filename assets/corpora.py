@@ -21,7 +21,7 @@ from deid_platform.reports.fairness_figure import fairness_figure
 from deid_platform.reports.figures import scores_figure
 from deid_platform.reports.scores import CONTRIBUTION_COLUMNS
 from deid_platform.surrogates.locales import LOCALES
-from resources import SiteResource
+from resources import Gpu, SiteResource
 
 _SHOWN = 25
 """Rows of a table of sources; the store has all of them."""
@@ -83,10 +83,10 @@ def corpus_statistics(context: dg.AssetExecutionContext, site: SiteResource) -> 
     deps=[surrogate_notes],
     pool="gpu",
 )
-def corpus_scores(context: dg.AssetExecutionContext, site: SiteResource) -> Counts:
+def corpus_scores(context: dg.AssetExecutionContext, site: SiteResource, gpu: dg.ResourceParam[Gpu]) -> Counts:
     """How well the configured detector does on the test part, with topics and on the text alone."""
     key = _key(context)
-    found = corpora.scores(site.site, key)
+    found = corpora.scores(site.using(gpu), key)
     measures = ("precision", "recall", "f1", "leak_rate")
     text = found["text"]
     source = Source.of(key.corpus, "text")
@@ -131,12 +131,12 @@ def fairness(site: SiteResource) -> Counts:
 
 
 @layer_asset("bench/contributions", owner=PRIVACY, kinds={"table"}, deps=[surrogate_notes], pool="gpu")
-def contributions(site: SiteResource) -> Counts:
+def contributions(site: SiteResource, gpu: dg.ResourceParam[Gpu]) -> Counts:
     """What each recognizer, dictionary and model adds that no other does, and what recognizers cost, on the text alone.
 
     A rule that finds nothing alone, and hides medicine or takes time, does not earn its place.
     """
-    found = contributions_of(site.site)
+    found = contributions_of(site.using(gpu))
     idle = [row for row in found.rows if not row.right_alone]
     return shown.counts(
         found.notes,

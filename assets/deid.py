@@ -46,10 +46,10 @@ _MADE_WITH = {
 def redacted_notes(
     context: dg.AssetExecutionContext,
     site: SiteResource,
-    gpu: dg.ResourceParam[Gpu],  # noqa: ARG001 - who holds it frees, at the end of the run, what detection has loaded
+    gpu: dg.ResourceParam[Gpu],
 ) -> Counts:
     """Each note after detection, redaction and the leak check; a note on which one of them fails is quarantined."""
-    it, delivery = site.site, delivery_of(context)
+    it, delivery = site.using(gpu), delivery_of(context)
     meta = dict(redact_delivery(it, delivery).meta)
     labels = sorted(meta["labels"].items(), key=lambda item: -item[1])
     counted, reused = meta["counts"], TemplateCounts(**meta["template_text"])

@@ -11,7 +11,7 @@ from deid_platform.bench import recovered as recovery
 from deid_platform.evaluation.scores import suppress
 from deid_platform.refresh import dictionaries, harvest, tables
 from deid_platform.store import Manifest
-from resources import SiteResource
+from resources import Gpu, SiteResource
 
 
 @layer_asset(
@@ -59,12 +59,12 @@ def harvested(site: SiteResource) -> Counts:
     pool="gpu",
     metadata=shown.columns(tables.HARVEST_SCHEMA),
 )
-def recovered(site: SiteResource) -> Counts:
+def recovered(site: SiteResource, gpu: dg.ResourceParam[Gpu]) -> Counts:
     """How many words that detection finds are clinical terms and stay, on a random sample of notes (Murugadoss 2024).
 
     Not part of a refresh. The terms of enough patients are in the note store.
     """
-    found = recovery.recovered(site.site)
+    found = recovery.recovered(site.using(gpu))
     rows = ((label, suppress(count), suppress(kept), share) for label, count, kept, share in recovery.shares(found))
     return shown.counts(
         found.notes,

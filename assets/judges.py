@@ -61,12 +61,8 @@ def _asset(
         partitions=dg.StaticPartitionsDefinition([it.name for it in judge_prompts(task)]),
         description=about,
     )
-    def judged(
-        context: dg.AssetExecutionContext,
-        site: SiteResource,
-        gpu: dg.ResourceParam[Gpu],  # noqa: ARG001 - as in deid/redacted_notes
-    ) -> Counts:
-        found = measure(site.site, context.partition_key)
+    def judged(context: dg.AssetExecutionContext, site: SiteResource, gpu: dg.ResourceParam[Gpu]) -> Counts:
+        found = measure(site.using(gpu), context.partition_key)
         return shown.counts(
             lab_judges.record(site.site, found),
             language_model=found.judge.model,

@@ -1,7 +1,7 @@
 """The one way in which an asset of this platform is declared.
 
 Belongs here: what all assets share (key, group, partitioning, seconds in the metadata, errors that carry a
-code and no value, and which of them are tried again). Does not belong here: any one asset.
+code and no value, seconds of models, and which of them are tried again). Does not belong here: any one asset.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from dagster import DagsterInvariantViolationError
 
 from assets.run_config import refuse_run_config
 from deid_platform.errors import DeidError, internal
+from deid_platform.model_seconds import Ran
 from deid_platform.notes import Delivery
 from deid_platform.refresh.lock import installation_lock
 from deid_platform.stopping import check, watched
@@ -69,10 +70,11 @@ def layer_asset(
     def declare(compute: Callable[..., Counts]) -> dg.AssetsDefinition:
         @wraps(compute)
         def guarded(*args: Any, **kwargs: Any) -> dg.MaterializeResult[None]:
-            started = perf_counter()
+            started, ran_before = perf_counter(), _ran(kwargs)
             with step(key, kwargs["site"]) if alone else coded(key):
                 shown = compute(*args, **kwargs)
-            return dg.MaterializeResult(metadata={**shown, "seconds": round(perf_counter() - started, 2)})
+            spent = {"seconds": perf_counter() - started, **_seconds_of_models(kwargs, ran_before)}
+            return dg.MaterializeResult(metadata={**shown, **{name: round(it, 2) for name, it in spent.items()}})
 
         # Dagster reads the context's and the resources' types off the signature, and wants types, not their names.
         asked = inspect.signature(compute, eval_str=True).replace(return_annotation=dg.MaterializeResult)
@@ -92,6 +94,19 @@ def layer_asset(
         )(guarded)
 
     return declare
+
+
+def _ran(resources: Mapping[str, Any]) -> Ran:
+    """The seconds in which models of a run have run so far."""
+    return resources["gpu"].seconds.ran if "gpu" in resources else Ran()
+
+
+def _seconds_of_models(resources: Mapping[str, Any], before: Ran) -> dict[str, float]:
+    """The seconds in which models ran in this step, if it asks for any; both, so that Dagster plots either."""
+    if "gpu" not in resources:
+        return {}
+    ran = _ran(resources).since(before)
+    return {"gpu_seconds": ran.gpu, "model_seconds_on_processor": ran.processor}
 
 
 @contextmanager

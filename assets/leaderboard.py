@@ -19,7 +19,7 @@ from deid_platform.llm.prompts import prompt_names
 from deid_platform.refresh import tables
 from deid_platform.settings import Settings
 from deid_platform.surrogates.locales import LOCALES
-from resources import SiteResource
+from resources import Gpu, SiteResource
 
 KEY = tables.DETECTOR_SCORES
 _RECALL = {"topics": "recall_with_topics", "text": "recall_text"}
@@ -49,16 +49,17 @@ def detector_scores(settings: Settings) -> dg.AssetsDefinition:
             "nothing is measured."
         ),
     )
-    def scores(context: dg.AssetExecutionContext, site: SiteResource) -> Counts:
+    def scores(context: dg.AssetExecutionContext, site: SiteResource, gpu: dg.ResourceParam[Gpu]) -> Counts:
         assert isinstance(context.partition_key, dg.MultiPartitionKey)  # noqa: S101 - by the partitions' definition
         chosen = context.partition_key.keys_by_dimension
         key, name = CORPORA[chosen["corpus"]], chosen["detector"]
-        given = notes_to_score(site.site, key, plan_of(site.site.settings).notes_of(key.corpus))
-        with Detectors(site.site, [name]) as detectors:
+        it = site.using(gpu)
+        given = notes_to_score(it, key, plan_of(it.settings).notes_of(key.corpus))
+        with Detectors(it, [name]) as detectors:
             for detector in detectors:
                 if not detector.reads(given.language):
                     return shown.counts(0, left_out=f"{name} does not read {given.language}")
-                found = Leaderboard(site.site).measured(detector, given)
+                found = Leaderboard(it).measured(detector, given)
                 break
             else:
                 raise DeidError(Code.PEER_MISSING, detectors.missing[name])

@@ -12,17 +12,17 @@ from deid_platform.evaluation.bootstrap import Estimate
 from deid_platform.reports.experiment_figure import experiment_figure
 from deid_platform.reports.training_figures import losses_figure
 from deid_platform.training.experiments import CROSS_FORMAT, LEARNING_CURVE, LEAVE_ONE_OUT
-from resources import SiteResource
+from resources import Gpu, SiteResource
 
 
 @layer_asset("models/trained", owner=ENGINEERS, kinds={"onnx", "phi"}, pool="gpu", alone=False)
-def trained(site: SiteResource) -> Counts:
+def trained(site: SiteResource, gpu: dg.ResourceParam[Gpu]) -> Counts:
     """A token classifier, trained as `[training]` in deid.toml says; needs the extra `ml`.
 
     Not part of a refresh, and not used by one before `detection.models` names its folder and the gate has measured it
     (docs/model.md).
     """
-    made = train_own(site.site)
+    made = train_own(site.using(gpu), gpu.encoder)
     kept_back = made.card["kept_back"]
     return shown.counts(
         made.card["notes"],
@@ -38,8 +38,8 @@ def trained(site: SiteResource) -> Counts:
 
 def _experiment(name: str, about: str) -> dg.AssetsDefinition:
     @layer_asset(f"models/{name}", owner=ENGINEERS, kinds={"onnx"}, pool="gpu", description=about, alone=False)
-    def asset(context: dg.AssetExecutionContext, site: SiteResource) -> Counts:
-        found = experiment(site.site, name, told=context.log.info)
+    def asset(context: dg.AssetExecutionContext, site: SiteResource, gpu: dg.ResourceParam[Gpu]) -> Counts:
+        found = experiment(site.using(gpu), name, starting=gpu.encoder, told=context.log.info)
         rows = [(f"{it.arm} on {it.test}", it.scores) for it in found]
         return shown.counts(
             sum(it.scores.notes for it in found),

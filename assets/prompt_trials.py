@@ -9,7 +9,7 @@ from assets.layer import PRIVACY, Counts, layer_asset
 from deid_platform.bench.prompt_trials import COLUMNS, prompt_of, trial_rows, trials, tried
 from deid_platform.llm.prompts import prompt_names
 from deid_platform.reports.trials_figure import TrialShown, trials_figure
-from resources import SiteResource
+from resources import Gpu, SiteResource
 
 
 @layer_asset(
@@ -19,12 +19,12 @@ from resources import SiteResource
     pool="gpu",
     partitions=dg.StaticPartitionsDefinition(list(prompt_names())),
 )
-def prompt_trials(context: dg.AssetExecutionContext, site: SiteResource) -> Counts:
+def prompt_trials(context: dg.AssetExecutionContext, site: SiteResource, gpu: dg.ResourceParam[Gpu]) -> Counts:
     """What a prompt to the language model of `[llm]` scores on `bench.trial_notes` notes for tuning.
 
     No test has these notes. The table and the picture have every version that was tried, failed notes both ways.
     """
-    trial = tried(site.site, prompt_of(context.partition_key))
+    trial = tried(site.using(gpu), prompt_of(context.partition_key))
     known = [it for it in trials(site.site) if it.language == trial.language]
     several = len({it.model for it in known}) > 1
     return shown.counts(

@@ -94,12 +94,12 @@ def model(folder: Path, start: Path | None, notes: Sequence[Labelled], tuning: S
     import torch
 
     from deid_platform.training.run import train
-    from deid_platform.training.starting import encoder
+    from deid_platform.training.starting import start_of
 
     if ModelFolder(folder).is_there:
         return
     torch.manual_seed(how.seed)  # of the classifier's first weights
-    done = train(notes, tuning, encoder(start), how, folder, about={})
+    done = train(notes, tuning, start_of(start and str(start), how), how, folder, about={})
     print(f"{folder.name}: {done.windows:,} windows, {done.losses.read_text().splitlines()[-1]}\n", flush=True)
 
 

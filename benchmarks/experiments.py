@@ -15,6 +15,7 @@ from pathlib import Path
 import aims
 
 from deid_platform.bench.experiments import Size, results, unseen
+from deid_platform.engine import LocalEngine
 from deid_platform.surrogates.locales import LOCALES
 from deid_platform.training.experiments import EXPERIMENTS, LEAVE_ONE_OUT
 
@@ -34,7 +35,7 @@ def main() -> None:
     size = Size(arguments.notes, arguments.epochs, arguments.test_notes, tuple(arguments.locale or LOCALES))
     print("| model | notes | measured on | notes | recall | precision |\n| --- | --- | --- | --- | --- | --- |")
     found = []
-    for it in results(arguments.name, arguments.folder, None, size=size, workers=arguments.workers):
+    for it in results(arguments.name, arguments.folder, None, size=size, engine=LocalEngine(arguments.workers)):
         found.append(it)
         recall, precision = it.scores.recall, it.scores.precision
         print(f"| {it.arm} | {it.trained_on:,} | {it.test} | {it.scores.notes:,} | {recall.value:.4f} "

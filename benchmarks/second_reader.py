@@ -32,12 +32,12 @@ from deid_platform.detection import DetectorSpec
 from deid_platform.detection.api import Document
 from deid_platform.detection.chat.review import Review, doubt_at, doubt_of
 from deid_platform.detection.chat.spec import ChatSpec
+from deid_platform.detection.models.loading import Models
 from deid_platform.detection.pipeline import Candidates
-from deid_platform.engine import outcomes_in
+from deid_platform.detection_job import outcomes_in
 from deid_platform.errors import Code
 from deid_platform.evaluation.scores import NoteCounts, count_note, summarise
 from deid_platform.labels import Label
-from deid_platform.llm.engines import ENGINES
 from deid_platform.notes import Note, Span
 from deid_platform.settings import load_settings
 from deid_platform.training.mixture import Mixture, labelled
@@ -107,7 +107,9 @@ def choose(most: int) -> None:
         print(f"{value:.4f}")
 
 
-def measure(gold: Gold, prompt: str, shares: Sequence[float], labels: frozenset[Label], cards: int) -> None:
+def measure(
+    gold: Gold, prompt: str, shares: Sequence[float], labels: frozenset[Label], cards: int, models: Models
+) -> None:
     """Prints a row for the ensemble alone, for each share and for all notes."""
     notes = [note for note, _ in gold]
     alone = DetectorSpec("ensemble")
@@ -115,12 +117,12 @@ def measure(gold: Gold, prompt: str, shares: Sequence[float], labels: frozenset[
     chosen = {f"{share:.0%}": Review(doubt_at(share), labels) for share in shares} | {"all": Review(0.0, labels)}
     doubts = Doubts()
     list(doubts.read(notes))
-    base, _, _ = _row(gold, alone)
+    base, _, _ = _row(gold, alone, models)
     print(f"{'sent':>6} {'notes':>6} {'failed':>6} {'recall':>8} {'gained':>8} {'seconds':>8} {'points/1000 s':>14}")
     print(f"{'none':>6} {0:6,} {0:6,} {base:8.4f}")
     for name, review in chosen.items():
         sent = sum(doubts.of[note.note_id] >= review.doubt_from for note in notes)
-        recall, seconds, failed = _row(gold, replace(alone, chat=replace(chat, review=review)))
+        recall, seconds, failed = _row(gold, replace(alone, chat=replace(chat, review=review)), models)
         gained = 100 * (recall - base)
         price = f"{1000 * gained / (seconds * max(1, cards)):14.2f}" if sent else ""
         print(f"{name:>6} {sent:6,} {failed:6,} {recall:8.4f} {gained:+8.2f} {seconds:8.1f} {price}", flush=True)
@@ -128,9 +130,9 @@ def measure(gold: Gold, prompt: str, shares: Sequence[float], labels: frozenset[
         print(f"seconds of the last column are those of {cards} card(s)")
 
 
-def _row(gold: Gold, spec: DetectorSpec) -> tuple[float, float, int]:
+def _row(gold: Gold, spec: DetectorSpec, models: Models) -> tuple[float, float, int]:
     """Recall, seconds of asking, and failed notes, whose identifiers all count as missed."""
-    pipeline, asked = spec.pipeline(), 0.0
+    pipeline, asked = spec.pipeline(models), 0.0
     chat = pipeline.stages.get("chat")
 
     def timed(documents: Sequence[Document], candidates: Candidates) -> Candidates:
@@ -178,10 +180,8 @@ def main() -> None:
         return
     read = islice(read_gold(given.notes, with_text=True), given.most)
     gold = [(it.note, it.spans) for it in read if it.note is not None]
-    try:
-        measure(gold, given.prompt, given.share or _SHARES[:3], given.labels or frozenset(Label), given.cards)
-    finally:
-        ENGINES.release()
+    with Models() as models:
+        measure(gold, given.prompt, given.share or _SHARES[:3], given.labels or frozenset(Label), given.cards, models)
 
 
 if __name__ == "__main__":

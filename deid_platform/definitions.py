@@ -80,7 +80,7 @@ def build_defs(*, config: Path | None = None, resource_overrides: Mapping[str, A
         loggers={CONSOLE: LOGGER},
         resources={
             "io_manager": IO_MANAGER,
-            "gpu": gpu_resource(str(path)),
+            "gpu": gpu_resource(),
             **{key: closed(resource) for key, resource in resources.items()},
         },
     )

@@ -20,6 +20,7 @@ from deid_platform.detection import detector_names, stage_names
 from deid_platform.detection.models.device import card_memory, card_name
 from deid_platform.detection.resolve.local_words import shared_words
 from deid_platform.errors import Code, DeidError
+from deid_platform.llm.engines import EngineSpec
 from deid_platform.llm.vllm_engine import EngineSettings
 from deid_platform.llm.weights import GIB, WeightsFolder, fit, largest
 from deid_platform.notes import Delivery
@@ -88,7 +89,7 @@ def _site(site: Site) -> Iterator[Diagnosis]:
     yield _look("exclusions", lambda: f"{len(site.exclusions.opted_out())} patients opted out")
     yield _look("detector", lambda: _detector(site))
     yield _look("device", lambda: _device(site))
-    if (chat := site.chat_engine) is not None:
+    if (chat := EngineSpec.of(site.settings)) is not None:
         yield _language_model(chat.settings, card_memory())
     for name in site.settings.feeds:
         yield _feed(site, name)

@@ -1,7 +1,7 @@
 """Runs a detector, or another task, over many notes: in this process, or in worker processes.
 
-Belongs here: batches, order and the detector as a task. Does not belong here: processes (`workers.py`), other machines
-(`ray_engine.py`), detection itself, or where notes come from and spans go to.
+Belongs here: batches and their order. Does not belong here: the detector as a task (`detection_job.py`), processes
+(`workers.py`), other machines (`ray_engine.py`), detection itself, or where notes come from and spans go to.
 
 Fail closed: a note on which the detector raises, or which kills its worker, comes back with an error
 and without spans, so that the caller quarantines it; its neighbours in the batch are tried one by one.
@@ -12,28 +12,22 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
 from deid_platform.detection import DetectorSpec, NoteDetector
-from deid_platform.detection.api import NotesFailedError
-from deid_platform.detection.resolve.cross_note import mentioned_in
-from deid_platform.detection.resolve.merge import well_formed
+from deid_platform.detection.models.loading import Models
 from deid_platform.detection.rules.engine.templates import TemplateCounts
 from deid_platform.detection.two_pass import Detection, SecondPass, first_pass
+from deid_platform.detection_job import DetectionJob, Report, on_one_server, outcomes_in
 from deid_platform.errors import Code, DeidError
 from deid_platform.gc_freeze import freeze_gc
-from deid_platform.keys import plain_digest
-from deid_platform.notes import IndirectMention, Note, Span
+from deid_platform.notes import Note, Span
 from deid_platform.stopping import check
-from deid_platform.warm_up import made_up_note
-from deid_platform.workers import Answer, Job, Task, answer, answers, built
-
-if TYPE_CHECKING:
-    from deid_platform.detection.chat.indirect import IndirectTags
+from deid_platform.workers import Answer, Job, answer, answers, built
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -49,10 +43,12 @@ class Engine(ABC):
     Attributes:
         workers: Processes of a machine.
         batch_size: Notes that travel to a worker together.
+        models: Loads the models of this process, and counts the seconds in which those of all processes ran.
     """
 
     workers: int = 1
     batch_size: int = 64
+    models: Models = field(default_factory=Models, compare=False, repr=False, kw_only=True)
 
     def detect(
         self,
@@ -81,8 +77,14 @@ class Engine(ABC):
                 on a card, or its language model on this machine, has ended.
             KeyboardInterrupt: Between two batches, if the process was asked to stop.
         """
+
+        def heard(report: Report) -> None:
+            self.models.seconds.add(report.ran)
+            if on_reuse is not None:
+                on_reuse(report.reused)
+
         with self._served(spec) as (spec, check_device):
-            found = self.run(_DetectionJob(spec, tagging), notes, on_batch=on_batch, on_report=on_reuse)
+            found = self.run(DetectionJob(spec, tagging, self.models), notes, on_batch=on_batch, on_report=heard)
             for index, detection in enumerate(found):
                 if detection.error is not None:
                     check_device()
@@ -170,7 +172,9 @@ class LocalEngine(Engine):
     def _served(self, spec: DetectorSpec) -> Iterator[tuple[DetectorSpec, Callable[[], None]]]:
         with (
             spec.for_workers(self.workers).counted() as spec,
-            _on_one_server(spec) if self.workers > 1 else nullcontext((spec, spec.check)) as found,
+            on_one_server(spec, self.models)
+            if self.workers > 1
+            else nullcontext((spec, partial(spec.check, self.models))) as found,
         ):
             yield found
 
@@ -204,107 +208,6 @@ def _in_workers(
         yield from found
 
 
-@contextmanager
-def _on_one_server(spec: DetectorSpec) -> Iterator[tuple[DetectorSpec, Callable[[], None]]]:
-    """The detector as several workers of a machine build it, and what checks that the processes they share live."""
-    server = spec.network_server()
-    if server is None:
-        yield spec, spec.check
-        return
-    with server:
-        yield replace(spec, served=server.served), server.check
-
-
-@dataclass(frozen=True)
-class _DetectionJob(Job[Note, Detection]):
-    """The first pass over notes."""
-
-    spec: DetectorSpec
-    tagging: bool = False
-    fault: ClassVar[Code] = Code.DETECTOR_FAILED
-
-    @property
-    def digest(self) -> str:
-        return plain_digest(super().digest, self.spec.detector_digest, str(self.tagging))
-
-    @property
-    def on_card(self) -> bool:
-        return self.spec.on_card
-
-    @contextmanager
-    def shared(self) -> Iterator[tuple[_DetectionJob, Callable[[], None]]]:
-        with _on_one_server(self.spec) as (spec, check_device):
-            yield replace(self, spec=spec), check_device
-
-    def build(self) -> _Detecting:
-        tags = self.spec.indirect.build() if self.tagging and self.spec.indirect is not None else None
-        return _Detecting(self.spec.build(), tags)
-
-    def failed(self, item: Note) -> Detection:  # noqa: ARG002 - nothing of it is shown
-        return Detection(0, None, self.fault)
-
-
-class _Detecting(Task[Note, Detection]):
-    """A detector, and what each note tells about the other notes of its patient."""
-
-    def __init__(self, detector: NoteDetector, tags: IndirectTags | None = None) -> None:
-        self._detector = detector
-        self._tags = tags
-        self._counted = self._reused()
-
-    def __call__(self, batch: Sequence[Note]) -> list[Detection]:
-        found = self._detected(batch)
-        return found if self._tags is None else self._tagged(batch, found, self._tags)
-
-    def _tagged(self, batch: Sequence[Note], found: Sequence[Detection], tags: IndirectTags) -> list[Detection]:
-        """What was found with the indirect identifiers; a note without them fails, and one that failed is not read."""
-        read = [note for note, each in zip(batch, found, strict=True) if each.error is None]
-        outcomes = iter(tags(read))
-        return [each if each.error is not None else _with_tags(each, next(outcomes)) for each in found]
-
-    def _detected(self, batch: Sequence[Note]) -> list[Detection]:
-        return [
-            Detection(0, None, outcome)
-            if isinstance(outcome, Code)
-            else Detection(0, outcome, mentions=mentioned_in(note.text, outcome))
-            for note, outcome in zip(batch, outcomes_in(self._detector, batch), strict=True)
-        ]
-
-    def warm_up(self) -> None:
-        self._detected([made_up_note().note])
-        self.report()
-
-    def report(self) -> TemplateCounts:
-        before, self._counted = self._counted, self._reused()
-        return self._counted.since(before)
-
-    def _reused(self) -> TemplateCounts:
-        return self._detector.reused
-
-
-def _with_tags(found: Detection, outcome: tuple[IndirectMention, ...] | Code) -> Detection:
-    return Detection(0, None, outcome) if isinstance(outcome, Code) else replace(found, indirect=outcome)
-
-
-def outcomes_in(detector: NoteDetector, notes: Sequence[Note]) -> Sequence[tuple[Span, ...] | Code]:
-    """What a detector finds in each of some notes, or why it could not read that one.
-
-    Raises:
-        Exception: Whatever else it raises; it may quote a note.
-        DeidError: `detector-failed` for spans that overlap or lie outside the text.
-    """
-    found: Sequence[tuple[Span, ...] | Code]
-    try:
-        found = detector.detect(notes)
-    except NotesFailedError as failed:
-        found = failed.outcomes
-    if len(found) != len(notes) or not all(
-        isinstance(each, Code) or well_formed(each, len(note.text)) for each, note in zip(found, notes, strict=True)
-    ):
-        raise DeidError(Code.DETECTOR_FAILED)
-    return found
-
-
 def found_in(detector: NoteDetector, notes: Sequence[Note]) -> list[tuple[Span, ...]]:
     """What a detector finds in some notes.
 
@@ -325,13 +228,17 @@ def is_lost(error: Exception) -> bool:
     return isinstance(error, DeidError) and error.code is Code.DEVICE_LOST
 
 
-def build(spec: DetectorSpec) -> NoteDetector:
+def build(spec: DetectorSpec, models: Models | None = None) -> NoteDetector:
     """The detector of a spec, in this process.
+
+    Args:
+        spec: The detector.
+        models: Loads its models; some of its own unless given.
 
     Raises:
         DeidError: `detector-failed` for whatever raises; what `spec.build` raises.
     """
-    return built(spec.build, Code.DETECTOR_FAILED)
+    return built(partial(spec.build, models), Code.DETECTOR_FAILED)
 
 
 def detect_in(detector: NoteDetector, note: Note) -> tuple[Span, ...]:

@@ -1,4 +1,4 @@
-"""Dagster resources: the installation, dbt and the card, which assets ask for by name.
+"""Dagster resources: the installation, dbt and the card that runs models, which assets ask for by name.
 
 Belongs here: turning deid.toml into an object of the domain. Does not belong here: any step of the job.
 Resources hold the path of deid.toml and nothing else, since Dagster shows their configuration to whoever

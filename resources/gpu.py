@@ -1,50 +1,46 @@
-"""The card, as Dagster hands it to the steps of one run: a language model is loaded once, and freed at its end."""
+"""The card, as Dagster hands it to the steps of one run: they ask it for every model that they run."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import dagster as dg
 
-from deid_platform.errors import Code, DeidError
-from deid_platform.llm.api import ChatModel
-from deid_platform.llm.engines import ENGINES
-from deid_platform.refresh.site import Site
-from deid_platform.settings import load_settings
+from deid_platform.detection.models.loading import Models
+
+if TYPE_CHECKING:
+    from deid_platform.training.presets import Preset
+    from deid_platform.training.starting import Start
 
 
-class Gpu:
-    """What a run holds of the card. Steps that ask for it are in Dagster's pool `gpu`, so that no other run does too.
+class Gpu(Models):
+    """What loads the models of a run, counts the seconds in which they run, and frees them at its end.
 
-    Args:
-        config: Path of deid.toml.
+    A step works on an installation that loads from here (`SiteResource.using`), or asks by itself: for a token
+    classifier (`token_classifier`), a chat model (`chat_model`) or an encoder to train. Each is on a card or on the
+    processor, as deid.toml says or as there is one. Steps that ask for it are in Dagster's pool `gpu`, so that no other
+    run does too; those that ask a model behind an endpoint need not be.
     """
 
-    def __init__(self, config: str) -> None:
-        self._config = config
-
-    def chat_model(self) -> ChatModel:
-        """The language model of `[vllm]`, loaded when the first step of a run asks for it.
+    def encoder(self, name: str | None, preset: Preset) -> Start:
+        """What a training starts from; see `training.starting.start_of`. What it learns in is counted by `train`.
 
         Raises:
-            DeidError: `settings-invalid` if deid.toml has no such section; what an engine raises as it starts.
+            DeidError: What `start_of` raises.
         """
-        spec = Site(load_settings(Path(self._config))).chat_engine
-        if spec is None:
-            raise DeidError(Code.SETTINGS_INVALID, "vllm: not set")
-        return spec.build()
+        from deid_platform.training.starting import start_of
+
+        return start_of(name, preset)
 
 
-def gpu_resource(config: str) -> dg.ResourceDefinition:
-    """The card for runs of one installation; no run can configure it."""
+@contextmanager
+def _held(_: dg.InitResourceContext) -> Iterator[Gpu]:
+    with Gpu() as gpu:
+        yield gpu
 
-    @contextmanager
-    def held(_: dg.InitResourceContext) -> Iterator[Gpu]:
-        try:
-            yield Gpu(config)
-        finally:
-            ENGINES.release()
 
-    return dg.ResourceDefinition(held, config_schema={})
+def gpu_resource() -> dg.ResourceDefinition:
+    """The card; no run can configure it."""
+    return dg.ResourceDefinition(_held, config_schema={})

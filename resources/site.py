@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
 import dagster as dg
 
+from deid_platform.detection.models.loading import Models
 from deid_platform.refresh.site import Site
 from deid_platform.settings import load_settings
 
@@ -26,3 +28,7 @@ class SiteResource(dg.ConfigurableResource):  # type: ignore[type-arg]
     def site(self) -> Site:
         """The installation as deid.toml describes it now; a changed file is read again."""
         return _site(self.config, Path(self.config).stat().st_mtime)
+
+    def using(self, models: Models) -> Site:
+        """The installation as it is now, whose models come from the resource `gpu` of a run."""
+        return replace(self.site, models=models)

@@ -14,10 +14,12 @@ import psutil
 
 from deid_platform.detection import DetectorSpec, NoteDetector
 from deid_platform.detection.models.device import CARD, TORCH_ON_PROCESSOR
+from deid_platform.detection.models.loading import Models
 from deid_platform.detection.models.network_server import NetworkServer, ServedNetwork
 from deid_platform.detection.rules.engine.templates import TemplateCounts
 from deid_platform.errors import Code
 from deid_platform.labels import Label
+from deid_platform.model_seconds import ModelSeconds
 from deid_platform.notes import Note, Span
 from deid_platform.workers import Job, Task
 
@@ -82,7 +84,7 @@ class FaultySpec(DetectorSpec):
         """As if each process had another version, where the name says so."""
         return str(os.getpid()) if self.name == "other-version" else self.name
 
-    def build(self) -> NoteDetector:
+    def build(self, models: Models | None = None) -> NoteDetector:
         if self.name == "unbuildable":
             raise ValueError(SECRET)
         if self.name == "half-answers":
@@ -109,10 +111,10 @@ class OnPretendedCard(DetectorSpec):
     def network_server(self) -> NetworkServer | None:
         return self._on_processor.network_server() if os.environ.get("CUDA_VISIBLE_DEVICES") == "0" else None
 
-    def build(self) -> NoteDetector:
+    def build(self, models: Models | None = None) -> NoteDetector:
         if self.served is None:
             raise ValueError
-        return self._on_processor.build()
+        return self._on_processor.build(models)
 
 
 @dataclass(frozen=True)
@@ -125,9 +127,9 @@ class FaultyOnCard(FaultySpec):
     def network_server(self) -> NetworkServer | None:
         return NetworkServer([], TORCH_ON_PROCESSOR) if os.environ.get("CUDA_VISIBLE_DEVICES") == "0" else None
 
-    def build(self) -> NoteDetector:
+    def build(self, models: Models | None = None) -> NoteDetector:
         assert self.served is not None
-        return FaultyServed(ServedNetwork(self.served, Path()))
+        return FaultyServed(ServedNetwork(self.served, Path(), ModelSeconds()))
 
 
 class FaultyServed(Faulty):

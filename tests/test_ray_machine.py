@@ -12,7 +12,7 @@ import pytest
 
 from deid_platform import ray_engine
 from deid_platform.detection import DetectorSpec
-from deid_platform.engine import _DetectionJob
+from deid_platform.detection_job import DetectionJob
 from deid_platform.errors import Code, DeidError
 from deid_platform.keys import Keyring
 from deid_platform.ray_engine import _Machine, _Machines
@@ -47,7 +47,7 @@ def job(request: pytest.FixtureRequest, keep: Path) -> Job:
     spec, policy = DetectorSpec("rules", keep=keep), load_policy("safe_harbor")
     keys = Keyring(hashlib.sha256(b"a machine").hexdigest().encode(), site="north")
     return {
-        "detection": lambda: _DetectionJob(spec),
+        "detection": lambda: DetectionJob(spec),
         "a delivery's rows": lambda: RedactionJob(Recipe(spec, policy, keys)),
         "files on the command line": lambda: _RedactionJob(ReleaseSpec(policy), spec, as_text=False, scores=False),
     }[request.param]()
@@ -85,13 +85,13 @@ def test_a_machine_with_another_version_of_the_platform_refuses(job: Job, monkey
 
 
 def test_a_job_that_a_machine_cannot_read_is_refused() -> None:
-    job = _DetectionJob(DetectorSpec("rules"))
+    job = DetectionJob(DetectorSpec("rules"))
     assert said(b"of another version", job, job.digest) == (Code.DETECTOR_FAILED, "worker")
 
 
 def test_a_machine_whose_card_torch_cannot_use_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("deid_platform.detection.models.device.no_card", lambda: "a card that torch can use")
-    job = _DetectionJob(DetectorSpec("ensemble", device="cuda"))
+    job = DetectionJob(DetectorSpec("ensemble", device="cuda"))
     assert said(pickle.dumps(job), job, job.digest)[0] is Code.DEVICE_MISSING
 
 
@@ -135,7 +135,7 @@ class Cluster:
 def test_only_machines_with_a_card_detect_by_models_on_one(
     machines: list[tuple[int, int]], share: float, staffs: int
 ) -> None:
-    cluster, job = Cluster(machines), _DetectionJob(DetectorSpec("ensemble", device="cuda"))
+    cluster, job = Cluster(machines), DetectionJob(DetectorSpec("ensemble", device="cuda"))
     if staffs:
         _Machines(cluster, job, 16, share)
     else:
@@ -149,5 +149,5 @@ def test_what_runs_no_model_on_a_card_is_done_on_all_machines() -> None:
     machines = [(16, 0), (16, 1)]
     for spec in (DetectorSpec("ensemble"), DetectorSpec("rules", device="cuda")):
         cluster = Cluster(machines)
-        _Machines(cluster, _DetectionJob(spec), 16, 1)
+        _Machines(cluster, DetectionJob(spec), 16, 1)
         assert cluster.hired == [(16, 0), (16, 0)]

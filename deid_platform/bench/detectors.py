@@ -21,6 +21,7 @@ from typing import NamedTuple, Protocol
 
 from deid_platform.bench.plan import CHAT, OURS
 from deid_platform.detection.combination import UNITED
+from deid_platform.detection.models.loading import Models
 from deid_platform.detection.peers.process import VARIANT, Peer, PeerProcess
 from deid_platform.detection.registry import stage_names
 from deid_platform.detection.resolve.cross_note import mentioned_in
@@ -137,8 +138,8 @@ class OwnDetector:
 
     def read(self, notes: Sequence[Note], topics: Topics) -> Iterator[tuple[Inputs, Reading]]:
         """With topics, then on the text alone, in two passes as a refresh reads."""
-        yield Inputs.TOPICS, _read(self._spec(topics), notes)
-        yield Inputs.TEXT, _read(self._spec(None), notes)
+        yield Inputs.TOPICS, _read(self._spec(topics), notes, self._site.models)
+        yield Inputs.TEXT, _read(self._spec(None), notes, self._site.models)
 
 
 class PeerDetector:
@@ -192,7 +193,7 @@ class ChatDetector:
         self._prompt = asked
         self.claims = None
         asking = Asking.of(site.settings)
-        self._model = KeptAnswers(asking.endpoint.build(), site.answers)
+        self._model = KeptAnswers(site.models.chat_model(asking.endpoint), site.answers)
         self._prompted = Prompted(asked, self._model, temperature=asking.temperature, seed=asking.seed)
 
     @cached_property
@@ -304,8 +305,8 @@ def peer_of(settings: Settings, name: str) -> Peer:
     return Peer.parse(f"{name}={settings.path(settings.peers[name])}")
 
 
-def _read(spec: DetectorSpec, notes: Sequence[Note]) -> Reading:
-    detector, second = build(spec), SecondPass(spec.cross_note_search)
+def _read(spec: DetectorSpec, notes: Sequence[Note], models: Models) -> Reading:
+    detector, second = build(spec, models), SecondPass(spec.cross_note_search)
     found_in(detector, [made_up_note().note])
     _ = second.search  # built before the clock runs
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from deid_platform.bench.corpora import CorpusKey, counted, notes_of_test
 from deid_platform.corpora.catalogue import PUBLISHED, is_carrier
@@ -19,6 +20,7 @@ from deid_platform.corpora.hospital import HospitalSpec, generate
 from deid_platform.corpora.hospital.spec import Part as HospitalPart
 from deid_platform.detection import DetectorSpec
 from deid_platform.detection.models.folder import ModelFolder
+from deid_platform.detection.models.loading import Models
 from deid_platform.engine import LocalEngine
 from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.ablation import ablations
@@ -32,6 +34,9 @@ from deid_platform.settings import Settings
 from deid_platform.surrogates.locales import LOCALES
 from deid_platform.training.experiments import ALL_LOCALES, EVERYTHING, HOSPITAL, REPORTS, Arm, arms, notes_of
 from deid_platform.training.presets import PRESETS
+
+if TYPE_CHECKING:
+    from deid_platform.training.starting import Starting
 
 _BACK = 12  # one note in so many is kept back for the thresholds
 
@@ -75,8 +80,16 @@ class Result:
         return summarise(self.counts, resamples=RESAMPLES)
 
 
-def experiment(site: Site, name: str, *, told: Callable[[str], object] = lambda _: None) -> list[Result]:
+def experiment(
+    site: Site, name: str, *, starting: Starting | None = None, told: Callable[[str], object] = lambda _: None
+) -> list[Result]:
     """An experiment under an installation, in its folder `models/experiments`, as `[experiments]` says.
+
+    Args:
+        site: The installation.
+        name: One of `training.experiments.EXPERIMENTS`.
+        starting: Loads what its models start from; `training.starting.start_of` unless given.
+        told: Of each model and set before its turn.
 
     Raises:
         DeidError: What `results` raises.
@@ -84,7 +97,8 @@ def experiment(site: Site, name: str, *, told: Callable[[str], object] = lambda 
     asked = site.settings.experiments
     size = Size(asked.notes, asked.epochs, asked.test_notes, asked.locales or LOCALES)
     folder = site.settings.path(Path("models/experiments")) / name
-    return list(results(name, folder, site.settings, size=size, workers=site.settings.detection.workers, told=told))
+    engine = LocalEngine(workers=site.settings.detection.workers, models=site.models)
+    return list(results(name, folder, site.settings, size=size, engine=engine, starting=starting, told=told))
 
 
 def results(
@@ -94,7 +108,8 @@ def results(
     *,
     size: Size | None = None,
     start: str | None = None,
-    workers: int = 1,
+    engine: LocalEngine | None = None,
+    starting: Starting | None = None,
     told: Callable[[str], object] = lambda _: None,
 ) -> Iterator[Result]:
     """Trains and measures the models of an experiment, one after the other.
@@ -105,7 +120,8 @@ def results(
         settings: Say where published corpora lie.
         size: What it may cost.
         start: An encoder's folder; the default encoder unless given.
-        workers: Processes that measure.
+        engine: Where models are measured, with what loads them; this process unless given.
+        starting: Loads the encoder; `training.starting.start_of` unless given.
         told: Of each model and set before its turn.
 
     Raises:
@@ -113,29 +129,36 @@ def results(
     """
     if find_spec("torch") is None:
         raise DeidError(Code.EXTRA_MISSING, "ml")
-    size = size or Size()
+    size, engine = size or Size(), engine or LocalEngine()
     for arm in arms(experiment, notes=size.notes, locales=size.locales):
         told(f"model {arm.name}")
-        model, trained_on = _trained(arm, folder / arm.name, settings, size, start)
+        model, trained_on = _trained(arm, folder / arm.name, settings, size, start, engine.models, starting)
         for test in arm.tests:
             told(f"{arm.name} on {test}")
-            yield Result(arm.name, trained_on, test, _counts(model, test, settings, size, workers))
+            yield Result(arm.name, trained_on, test, _counts(model, test, settings, size, engine))
 
 
 def _trained(
-    arm: Arm, folder: Path, settings: Settings | None, size: Size, start: str | None
+    arm: Arm,
+    folder: Path,
+    settings: Settings | None,
+    size: Size,
+    start: str | None,
+    models: Models,
+    starting: Starting | None,
 ) -> tuple[ModelFolder, int]:
     from deid_platform.training.run import train
-    from deid_platform.training.starting import model_or_encoder
+    from deid_platform.training.starting import start_of
 
     told: dict[str, object] = {"experiment": plain_digest(repr(arm), repr(size.epochs), str(start))}
     model = ModelFolder(folder)
     if model.is_there and model.card.get("experiment") == told["experiment"] and "kept_back" in model.card:
         return model, int(model.card["notes"])
-    notes = notes_of(arm, settings)
+    notes = notes_of(arm, settings, models)
     preset = replace(PRESETS["default"], epochs=size.epochs)
     learned, back = [it for i, it in enumerate(notes) if i % _BACK], notes[::_BACK]
-    return train(learned, back, model_or_encoder(start), preset, folder, about=told).model, len(learned)
+    begun = (starting or start_of)(start, preset)
+    return train(learned, back, begun, preset, folder, about=told, models=models).model, len(learned)
 
 
 def unseen(found: Sequence[Result]) -> Iterator[tuple[str, Difference]]:
@@ -153,12 +176,12 @@ def unseen(found: Sequence[Result]) -> Iterator[tuple[str, Difference]]:
 
 
 def _counts(
-    model: ModelFolder, test: str, settings: Settings | None, size: Size, workers: int
+    model: ModelFolder, test: str, settings: Settings | None, size: Size, engine: LocalEngine
 ) -> tuple[NoteCounts, ...]:
     spec = DetectorSpec("ensemble", professions=True, models=(str(model.path),))
     alone = replace(spec, without=dict(ablations(spec.stages, topics=False))["model"])
     notes, gold = zip(*_test_notes(test, settings, size), strict=True)
-    return tuple(counted(list(notes), list(gold), alone, LocalEngine(workers=workers)))
+    return tuple(counted(list(notes), list(gold), alone, engine))
 
 
 def _test_notes(test: str, settings: Settings | None, size: Size) -> Iterator[tuple[Note, tuple[Span, ...]]]:

@@ -57,7 +57,7 @@ def measure_attacker(site: Site) -> Attacked:
             `llm-silent` if no question was answered; what `ReleaseSpec.build` raises.
     """
     asking = Asking.of(site.settings)
-    model = asking.endpoint.build()
+    model = site.models.chat_model(asking.endpoint)
     manifest = site.store.required(tables.DETECTIONS, tables.ALL)
     digest = manifest.meta["detector_digest"]
     look = look_at_bench(site, digest, Purpose.LABORATORY)

@@ -58,7 +58,7 @@ def measure_indirect(site: Site) -> Read:
         DeidError: `llm-missing`, `endpoint-refused`, `not-materialized` without detections, `llm-silent` if the model
             answered of no note; what `ReleaseSpec.build` raises.
     """
-    model = Asking.of(site.settings).endpoint.build()
+    model = site.models.chat_model(Asking.of(site.settings).endpoint)
     manifest = site.store.required(tables.DETECTIONS, tables.ALL)
     digest = manifest.meta["detector_digest"]
     look = look_at_bench(site, digest, Purpose.LABORATORY)

@@ -106,7 +106,7 @@ def measure_panel(site: Site, prompt: str) -> Judged:
     Raises:
         DeidError: As `measure_retention`; `settings-invalid` where a judge would come twice.
     """
-    members = list(JudgePlan.panel(site.settings, judge_prompts(Task.PANEL, [prompt])).asked())
+    members = list(JudgePlan.panel(site.settings, judge_prompts(Task.PANEL, [prompt])).asked(site.models))
     judge = JudgeRow(
         plain_digest("panel", *sorted(it.digest for it in members)),
         ", ".join(dict.fromkeys(it.model.identity.name for it in members)),
@@ -141,7 +141,7 @@ def measure_panel(site: Site, prompt: str) -> Judged:
 
 
 def _asked(site: Site, prompt: str) -> Asked:
-    (asked,) = JudgePlan.single(site.settings, judge_prompts(Task.RETENTION, [prompt])).asked()
+    (asked,) = JudgePlan.single(site.settings, judge_prompts(Task.RETENTION, [prompt])).asked(site.models)
     return asked
 
 

@@ -18,6 +18,7 @@ from deid_platform.bench.held_out import look_at_bench
 from deid_platform.bench.lab_notes import gold_notes
 from deid_platform.bench.lab_release import ReleasedGold, released_notes
 from deid_platform.detection import DetectorSpec, NoteDetector
+from deid_platform.detection.models.loading import Models
 from deid_platform.detection.resolve.cross_note import mentioned_in
 from deid_platform.detection.two_pass import Detection, SecondPass, first_pass
 from deid_platform.engine import build, found_in, is_lost
@@ -28,6 +29,7 @@ from deid_platform.evaluation.stability import Find, stability
 from deid_platform.evaluation.tokens import word_offsets
 from deid_platform.evaluation.utility import FOLDS, Example, utility
 from deid_platform.keys import plain_digest
+from deid_platform.model_seconds import Ran
 from deid_platform.notes import Note, Span, Topics
 from deid_platform.refresh import tables
 from deid_platform.refresh.site import Site
@@ -88,16 +90,16 @@ def measure_stability(site: Site) -> Measured:
     resamples = site.settings.bench.resamples
 
     def figures(spec: DetectorSpec) -> Iterator[LabScore]:
-        for row in stability(sample, _in_two_passes(spec), resamples=resamples):
+        for row in stability(sample, _in_two_passes(spec, site.models), resamples=resamples):
             for measure, it in (("recall_difference", row.recall), ("precision_difference", row.precision)):
                 yield LabScore("stability", measure, it.value, it.low, it.high, row.notes, row.perturbation.value)
 
     return _of_specs(site, gold, {inputs: list(figures(spec)) for inputs, spec in _specs(site).items()}, look.number)
 
 
-def _in_two_passes(spec: DetectorSpec) -> Find:
+def _in_two_passes(spec: DetectorSpec, models: Models) -> Find:
     """What the detector finds in some notes, built once for all formats; nothing in a note on which it raises."""
-    detector, second = build(spec), SecondPass(spec.cross_note_search)
+    detector, second = build(spec, models), SecondPass(spec.cross_note_search)
 
     def detect(notes: Iterable[Note]) -> Iterator[Detection]:
         for batch in tables.batched(notes, _BATCH):
@@ -135,7 +137,11 @@ def measure_cost(site: Site) -> Measured:
         job: Job[Sequence[Note], Run | None] = _Timing(spec)
         batches: list[list[Sequence[Note]]] = [[notes]] * _RUNS
         with closing(answers(job, iter(batches), 1)) as found:
-            runs = [run for results, _ in found for run in results]
+            answered = list(found)
+        for _, ran in answered:
+            if isinstance(ran, Ran):
+                site.models.seconds.add(ran)
+        runs = [run for results, _ in answered for run in results]
         if None in runs:
             raise DeidError(Code.DETECTOR_FAILED)
         yield from of_runs([run for run in runs if run is not None], price)
@@ -175,17 +181,21 @@ class _Timed(Task[Sequence[Note], Run | None]):
 
     def __init__(self, spec: DetectorSpec) -> None:
         self._spec = spec
+        self._models = Models()
 
     def __call__(self, batch: Sequence[Sequence[Note]]) -> list[Run | None]:
-        return [timed(self._spec, notes) for notes in batch]
+        return [timed(self._spec, notes, self._models) for notes in batch]
+
+    def report(self) -> Ran:
+        return self._models.seconds.take()
 
 
-def timed(spec: DetectorSpec, notes: Sequence[Note]) -> Run:
+def timed(spec: DetectorSpec, notes: Sequence[Note], models: Models | None = None) -> Run:
     """A run over some notes by a detector that is built and warm, note by note as the first pass reads them.
 
     The peak of memory is this process's, which holds the detector alone if nothing else ran in it.
     """
-    detector = build(spec)
+    detector = build(spec, models)
     found_in(detector, [made_up_note().note])
     words = sum(len(word_offsets(note.text)) for note in notes)
     began = perf_counter()

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from deid_platform.refresh import tables
 from deid_platform.refresh.site import Site
 from deid_platform.training.plan import Plan, carried_out, text_digest
+
+if TYPE_CHECKING:
+    from deid_platform.training.starting import Starting
 
 
 @dataclass(frozen=True)
@@ -30,8 +33,12 @@ class OwnModel:
     losses: tuple[tuple[int, float], ...]
 
 
-def train_own(site: Site) -> OwnModel:
+def train_own(site: Site, starting: Starting | None = None) -> OwnModel:
     """Trains as the section `[training]` says.
+
+    Args:
+        site: The installation.
+        starting: Loads what it starts from; `training.starting.start_of` unless given.
 
     Raises:
         DeidError: What `carried_out` raises.
@@ -46,7 +53,7 @@ def train_own(site: Site) -> OwnModel:
         seed=asked.seed,
         preset=asked.preset,
     )
-    done = carried_out(plan, site.settings, measured=measured_on(site))
+    done = carried_out(plan, site.settings, measured=measured_on(site), models=site.models, starting=starting)
     told = [json.loads(line) for line in done.losses.read_text(encoding="utf-8").splitlines()]
     return OwnModel(done.model.card, done.model.digest, tuple((it["step"], it["loss"]) for it in told))
 

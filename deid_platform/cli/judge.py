@@ -51,12 +51,13 @@ def pairs(prompts: Prompts = None, panel: AsPanel = False, as_json: Json = False
     from deid_platform.evaluation.retention.judge_validation import agreement
     from deid_platform.evaluation.retention.lexical_judge import LexicalJudge
     from deid_platform.evaluation.retention.pairs import labelled_pairs
+    from deid_platform.llm.engines import Engines
     from deid_platform.llm.prompts import Task
     from deid_platform.settings import load_settings
 
     settings = load_settings(config)
     plan = (JudgePlan.panel if panel else JudgePlan.single)(settings, judge_prompts(Task.RETENTION, prompts or ()))
-    judges = [ChatJudge(asked) for asked in plan.asked()]
+    judges = [ChatJudge(asked) for asked in plan.asked(Engines())]
     asked = labelled_pairs()
     texts = [pair.texts for pair in asked]
     of_chat: list[list[Verdict]] = []
@@ -108,13 +109,14 @@ def retention(
     from deid_platform.evaluation.retention.lexical_judge import LexicalJudge
     from deid_platform.evaluation.retention.retention import Pair, note_retentions
     from deid_platform.evaluation.retention.retention import retention as measured
+    from deid_platform.llm.engines import Engines
     from deid_platform.llm.prompts import Task
     from deid_platform.reports.judges import RETENTION, retention_record
     from deid_platform.settings import load_settings
 
     settings = load_settings(config)
     plan = (JudgePlan.panel if panel else JudgePlan.single)(settings, judge_prompts(Task.RETENTION, [prompts]))
-    chat: list[Judge] = [ChatJudge(asked) for asked in plan.asked()]
+    chat: list[Judge] = [ChatJudge(asked) for asked in plan.asked(Engines())]
     read, refusals = gold_set(gold, gold_format, scheme)
     released = _released(read, detector, policy, notes, settings)[1]
     pairs = [Pair(it.note.text, it.redaction.text, it.note.patient_id) for it in released if it.redaction]
@@ -158,6 +160,7 @@ def panel_of_judges(
     from deid_platform.evaluation.judge_plan import JudgePlan, judge_prompts
     from deid_platform.evaluation.retention.chat_judge import majority
     from deid_platform.evaluation.retention.judge_validation import agreement, quality
+    from deid_platform.llm.engines import Engines
     from deid_platform.llm.prompts import Task
     from deid_platform.redaction.policy import Action
     from deid_platform.reports.judges import PANEL, panel_records
@@ -165,7 +168,7 @@ def panel_of_judges(
 
     settings = load_settings(config)
     plan = JudgePlan.panel(settings, judge_prompts(Task.PANEL, prompts or ("panel-zero",)))
-    members = list(plan.asked())
+    members = list(plan.asked(Engines()))
     read, refusals = gold_set(gold, gold_format, scheme)
     rules, found = _released(read, detector, policy, notes, settings)
     hidden = {label for label, action in rules.labels.items() if action is not Action.KEEP}

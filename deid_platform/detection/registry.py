@@ -12,8 +12,8 @@ from typing import NamedTuple, Protocol
 
 from deid_platform.detection.api import Detector
 from deid_platform.detection.models.folder import ModelFolder
+from deid_platform.detection.models.loading import Models
 from deid_platform.detection.models.network_server import Served
-from deid_platform.detection.models.token_classifier import TokenClassifier
 from deid_platform.detection.resolve.judgement import Judge
 from deid_platform.detection.resolve.vocabulary_judge import VocabularyJudge
 from deid_platform.detection.rules import RULE_STEPS
@@ -43,12 +43,12 @@ class Model(NamedTuple):
     """How a model is built in a worker, and what names it.
 
     Attributes:
-        build: Makes the detector.
+        build: Makes the detector, with what loads models.
         digest: Names all that decides what it finds: weights, runtime, precision, thresholds. The bench approves that.
         folder: Where it lies, if a process of its own may run its network.
     """
 
-    build: Callable[[ModelOptions], Detector]
+    build: Callable[[ModelOptions, Models], Detector]
     digest: Callable[[], str]
     folder: ModelFolder | None = None
 
@@ -56,8 +56,8 @@ class Model(NamedTuple):
     def of(cls, folder: ModelFolder) -> Model:
         """A token classifier on disk."""
 
-        def build(options: ModelOptions) -> Detector:
-            return TokenClassifier(
+        def build(options: ModelOptions, models: Models) -> Detector:
+            return models.token_classifier(
                 folder, professions=options.professions, device=options.device, served=options.served
             )
 

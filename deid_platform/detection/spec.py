@@ -18,6 +18,7 @@ from deid_platform.detection.api import Candidate, Document
 from deid_platform.detection.combination import UNITED, Combination
 from deid_platform.detection.cross_note_search import CrossNoteSearch
 from deid_platform.detection.models.device import CARD, PROCESSOR, runtime, usable
+from deid_platform.detection.models.loading import Models
 from deid_platform.detection.models.network_server import NetworkServer, Served
 from deid_platform.detection.pipeline import NoteDetector, Pipeline, Stage, detecting, resolving
 from deid_platform.detection.registry import JUDGES, SHIPPED, Model, model_named, stage_names
@@ -89,12 +90,15 @@ class DetectorSpec:
     indirect: IndirectSpec | None = None
     local_words: frozenset[str] = frozenset()
 
-    def build(self) -> NoteDetector:
-        """The detector; raises what `pipeline` does."""
-        return self.pipeline()
+    def build(self, models: Models | None = None) -> NoteDetector:
+        """The detector; see `pipeline`."""
+        return self.pipeline(models)
 
-    def pipeline(self) -> Pipeline:
+    def pipeline(self, models: Models | None = None) -> Pipeline:
         """The detector, with its stages.
+
+        Args:
+            models: Loads its models; some of its own unless given.
 
         Raises:
             DeidError: `detector-unknown` for an unregistered detector, model or judge; `llm-missing` for a judge that
@@ -110,7 +114,7 @@ class DetectorSpec:
         self._check_judge()
         if self.chat is not None:
             self._must_use("chat", "detection.chat")
-        return _Builder(self).pipeline()
+        return _Builder(self, models or Models()).pipeline()
 
     def cross_note_search(self) -> CrossNoteSearch:
         """The second pass, over notes that the detector has searched, with the mentions of their patients' other notes.
@@ -118,7 +122,7 @@ class DetectorSpec:
         Raises:
             DeidError: As `build` does.
         """
-        return CrossNoteSearch(_Builder(self).second_pass())
+        return CrossNoteSearch(_Builder(self, Models()).second_pass())
 
     @property
     def detector_digest(self) -> str:
@@ -198,16 +202,15 @@ class DetectorSpec:
         folders = [model.folder for model in self.chosen_models().values() if model.folder is not None]
         return NetworkServer(folders, usable(self.device)) if folders else None
 
-    def check(self) -> None:
+    def check(self, models: Models) -> None:
         """Nothing, unless a language model of this process has ended, so that no note can be read any more.
 
         Raises:
             DeidError: `device-lost`.
         """
-        if self.chat is not None:
-            self.chat.check()
-        if self.indirect is not None:
-            self.indirect.check()
+        for asked in (self.chat, self.indirect):
+            if asked is not None:
+                models.check(asked.model)
 
     def for_workers(self, workers: int) -> DetectorSpec:
         """The detector as each of several processes builds it: they share what its chat models may be asked at once.
@@ -289,8 +292,9 @@ class DetectorSpec:
 class _Builder:
     """Builds the stages of one detector; parts that several stages share are built once."""
 
-    def __init__(self, spec: DetectorSpec) -> None:
+    def __init__(self, spec: DetectorSpec, models: Models) -> None:
         self._spec = spec
+        self._models = models
         self._stages = spec.stages
         self._topics = (spec.topics if spec.inputs == "topics" else None) or Topics()
 
@@ -314,10 +318,13 @@ class _Builder:
             if name in RULE_STEPS:
                 stages.setdefault("rules", build[name]())
             elif name == "models":
-                models = self._spec.chosen_models()
-                stages |= {f"model:{name}": detecting(model.build(self._spec)) for name, model in models.items()}
+                chosen = self._spec.chosen_models()
+                stages |= {
+                    f"model:{name}": detecting(model.build(self._spec, self._models)) for name, model in chosen.items()
+                }
             elif name == "chat" and (chat := self._spec.chat) is not None:
-                stages |= {name: chat.build(professions=self._spec.professions), "asked": resolving(beside_others)}
+                asks = chat.build(self._models, professions=self._spec.professions)
+                stages |= {name: asks, "asked": resolving(beside_others)}
             elif name in build and (self._topics or name not in ("gazetteer", "roster")):
                 stages[name] = build[name]()
         return Pipeline(
@@ -355,7 +362,8 @@ class _Builder:
     def _judgement(self) -> Judgement:
         combination = self._spec.combination
         chat = self._spec.chat_judge
-        return Judgement(chat.build() if chat else JUDGES[combination.judge or ""](), combination.judge_from)
+        judge = chat.build(self._models) if chat else JUDGES[combination.judge or ""]()
+        return Judgement(judge, combination.judge_from)
 
     @cached_property
     def _recovery_of_mentions(self) -> Recovery:

@@ -17,6 +17,7 @@ from itertools import islice
 import numpy as np
 
 from deid_platform.detection import DetectorSpec
+from deid_platform.detection.models.loading import Models
 from deid_platform.detection.rules.timing import seconds_of_recognizers
 from deid_platform.evaluation.tokens import touched, word_offsets
 from deid_platform.notes import Note, Span
@@ -74,6 +75,7 @@ def contributions_on(
     notes: Iterable[tuple[Note, Sequence[Span]]],
     spec: DetectorSpec,
     *,
+    models: Models | None = None,
     progress: Callable[[int], object] = lambda _: None,
 ) -> list[Contribution]:
     """What each source of a detector adds on notes with their gold, each note by itself, and what recognizers cost.
@@ -81,7 +83,7 @@ def contributions_on(
     Raises:
         DeidError: What `DetectorSpec.build` raises; `detector-failed`.
     """
-    detector = spec.pipeline()
+    detector = spec.pipeline(models)
     spent: dict[str, float] = defaultdict(float)
 
     def read() -> Iterator[tuple[str, Sequence[Span], Sequence[Span]]]:

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 
 from deid_platform.errors import Code, DeidError
 from deid_platform.llm.answers import AnswersAt, KeptAnswers
-from deid_platform.llm.api import ChatModel
 from deid_platform.llm.endpoint import EndpointSpec
-from deid_platform.llm.engines import EngineSpec
+from deid_platform.llm.engines import Engines, EngineSpec
 from deid_platform.llm.prompted import Asking
 from deid_platform.llm.prompts import JUDGES, Prompt, Task, prompt, prompt_names
 from deid_platform.llm.questions import Asked
@@ -77,15 +76,15 @@ class JudgePlan:
                 raise DeidError(Code.SETTINGS_INVALID, f"judges.{key}: one comes twice")
         return cls(endpoints, tuple(prompts), seeds, told.temperature, kept_at(settings))
 
-    def asked(self) -> Iterator[Asked]:
-        """The judges, model by model; nothing is sent yet.
+    def asked(self, models: Engines) -> Iterator[Asked]:
+        """The judges, model by model, each loaded by `models`; nothing is sent yet.
 
         Raises:
             DeidError: `endpoint-refused`; `settings-invalid` for a key or certificates that cannot be read;
                 `store-write` if answers cannot be kept.
         """
         for endpoint in self.endpoints:
-            model: ChatModel = endpoint.build()
+            model = models.chat_model(endpoint)
             if self.at is not None:
                 model = KeptAnswers(model, self.at)
             for each, seed in product(self.prompts, self.seeds):

@@ -1,7 +1,7 @@
-"""Engines of this process: each is loaded once, whoever asks, and stays until all are released.
+"""Chat models that are loaded: each engine once, however many ask, until all are released.
 
-Belongs here: which engines are loaded. Does not belong here: running one (`vllm_engine.py`), or when a run ends
-(`resources/gpu.py`).
+Belongs here: which engines are loaded. Does not belong here: running one (`vllm_engine.py`), token classifiers
+(`detection/models/loading.py`), or when a run ends (`resources/gpu.py`).
 """
 
 from __future__ import annotations
@@ -9,43 +9,71 @@ from __future__ import annotations
 import threading
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from deid_platform.errors import Code, DeidError
 from deid_platform.llm.api import ChatModel, ModelIdentity
 from deid_platform.llm.vllm_engine import EngineSettings, VllmEngine
+from deid_platform.model_seconds import ModelSeconds
 
 if TYPE_CHECKING:
+    from types import TracebackType
+
+    from deid_platform.llm.endpoint import EndpointSpec
     from deid_platform.settings import Settings
 
 
 class Engines:
-    """Engines by what they load."""
+    """Engines by what they load; nothing is loaded before it is asked for.
+
+    What is pickled is empty: another process has its own, and no weights travel.
+
+    Attributes:
+        seconds: In which models ran that came from here.
+    """
 
     def __init__(self) -> None:
+        self.seconds = ModelSeconds()
         self._lock = threading.Lock()
         self._loaded: dict[EngineSettings, VllmEngine] = {}
         self._owned = ExitStack()
 
-    def engine(self, settings: EngineSettings) -> VllmEngine:
-        """The engine that loads so, started if it is not there.
+    def __reduce__(self) -> tuple[type[Engines], tuple[()]]:
+        return type(self), ()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.release()
+
+    def chat_model(self, spec: EndpointSpec | EngineSpec) -> ChatModel:
+        """A chat model: of this process, loaded unless it is there, or a client of one elsewhere.
 
         Raises:
-            DeidError: What an engine raises as it starts.
+            DeidError: What an engine raises as it starts; what `EndpointSpec.build` raises.
         """
+        return self._engine(spec.settings).model(spec.adapter) if isinstance(spec, EngineSpec) else spec.build()
+
+    def _engine(self, settings: EngineSettings) -> VllmEngine:
         with self._lock:
             if settings not in self._loaded:
-                self._loaded[settings] = self._owned.enter_context(VllmEngine(settings))
+                engine = self._loaded[settings] = self._owned.enter_context(VllmEngine(settings))
+                engine.seconds = self.seconds
             return self._loaded[settings]
 
-    def check(self, settings: EngineSettings) -> None:
-        """Nothing, while the engine that loads so lives, or if there is none.
+    def check(self, spec: EndpointSpec | EngineSpec) -> None:
+        """Nothing, unless it is a model of this process that was loaded and has ended.
 
         Raises:
             DeidError: `device-lost`.
         """
+        if not isinstance(spec, EngineSpec):
+            return
         with self._lock:
-            engine = self._loaded.get(settings)
+            engine = self._loaded.get(spec.settings)
         if engine is not None and engine.lost:
             raise DeidError(Code.DEVICE_LOST)
 
@@ -56,13 +84,9 @@ class Engines:
             self._owned.close()
 
 
-ENGINES = Engines()
-"""Those of this process."""
-
-
 @dataclass(frozen=True, slots=True)
 class EngineSpec:
-    """A chat model of this process, as an `EndpointSpec` is one elsewhere.
+    """A chat model of this process, as an `EndpointSpec` is one elsewhere; `Engines.chat_model` loads it.
 
     Another process would load the weights once more: where workers ask, the model is a server's.
 
@@ -97,19 +121,3 @@ class EngineSpec:
     def context_length(self) -> int:
         """The most tokens of a request and its answer together."""
         return self.settings.context_length
-
-    def build(self) -> ChatModel:
-        """The model, loaded unless it is there.
-
-        Raises:
-            DeidError: What `Engines.engine` raises.
-        """
-        return ENGINES.engine(self.settings).model(self.adapter)
-
-    def check(self) -> None:
-        """Nothing, unless its engine has ended while it was loaded.
-
-        Raises:
-            DeidError: `device-lost`.
-        """
-        ENGINES.check(self.settings)

@@ -30,6 +30,7 @@ from deid_platform.keys import plain_digest
 from deid_platform.llm.api import ChatAnswer, ChatRequest, Failed, Failure, Finish, ModelIdentity, Schema, SchemaKind
 from deid_platform.llm.guard import Guard
 from deid_platform.llm.weights import GIB, WeightsFolder, runtime
+from deid_platform.model_seconds import ModelSeconds
 from deid_platform.silence import mute_children, silent_vllm
 from deid_platform.stopping import check
 
@@ -133,11 +134,17 @@ class VllmEngine:
 
     Args:
         settings: What is loaded.
+
+    Attributes:
+        counts: Tokens.
+        seconds: In which it computes; whoever loads it may put a count of several models in this place.
     """
 
     def __init__(self, settings: EngineSettings) -> None:
         self.settings = settings
         self.counts = TokenCounts()
+        self.seconds = ModelSeconds()
+        self._cards = settings.tensor_parallel
         self._llm: Any = None
         self._lost = False
         self._ended = False
@@ -185,6 +192,7 @@ class VllmEngine:
             if preloaded is not None:
                 os.environ["LD_PRELOAD"] = preloaded
         self._lost = self._ended = False
+        self._cards = _cards(self.settings)
         threading.Thread(target=self._tell_of_end, args=(self._llm,), daemon=True).start()
         self._tokenizer = self._llm.get_tokenizer()
         # With these a note could end its own turn and speak for the model.
@@ -256,13 +264,17 @@ class VllmEngine:
         """
         with self._lock:
             engine = self._engine()
-            try:
-                outputs = engine.step() if self._asked else ()
-            except Exception:
-                raise self._end() from None
+            outputs = self._outputs(engine) if self._asked else ()
             for output in outputs:
                 if output.finished:
                     self._finish(output)
+
+    def _outputs(self, engine: Any) -> Any:
+        try:
+            with self.seconds.running(self._cards):
+                return engine.step()
+        except Exception:
+            raise self._end() from None
 
     def forget(self, numbers: Iterable[str]) -> None:
         """Drops requests of which nobody will ask what came of them."""
@@ -409,6 +421,13 @@ class VllmModel:
                     engine.step()
         finally:
             engine.forget(waiting)
+
+
+def _cards(settings: EngineSettings) -> int:
+    """How many cards an engine computes on; 0 for the processor."""
+    from vllm.platforms import current_platform
+
+    return 0 if current_platform.is_cpu() else settings.tensor_parallel
 
 
 @dataclass(frozen=True, slots=True)

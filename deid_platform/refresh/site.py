@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,12 +19,12 @@ from deid_platform.corpora.folders import Delivered
 from deid_platform.detection import MODELS, DetectorSpec
 from deid_platform.detection.combination import Combination
 from deid_platform.detection.models.device import CARD_IF_THERE, usable
+from deid_platform.detection.models.loading import Models
 from deid_platform.engine import Engine, LocalEngine
 from deid_platform.errors import Code, DeidError, did_you_mean
 from deid_platform.keys import Keyring
 from deid_platform.lexicon.vocabularies import TermsFile
 from deid_platform.llm.answers import AnswersAt
-from deid_platform.llm.engines import EngineSpec
 from deid_platform.notes import Delivery, Topics
 from deid_platform.ray_engine import RayEngine
 from deid_platform.redaction.policy import Policy, load_policy
@@ -49,9 +49,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Site:
-    """What the steps of a refresh need of an installation."""
+    """What the steps of a refresh need of an installation.
+
+    Attributes:
+        settings: Its deid.toml.
+        models: Loads the models that steps run: those of a run of Dagster are its resource `gpu`.
+    """
 
     settings: Settings
+    models: Models = field(default_factory=Models, compare=False, repr=False)
 
     @cached_property
     def keyring(self) -> Keyring:
@@ -87,8 +93,10 @@ class Site:
         workers = self.settings.detection.workers
         if self.settings.detection.engine == "ray":
             spool, ray = self.settings.store_path / ".ray", self.settings.ray
-            return RayEngine(workers=workers, address=ray.address, spool=spool, card_share=ray.card_share)
-        return LocalEngine(workers=workers)
+            return RayEngine(
+                workers=workers, address=ray.address, spool=spool, card_share=ray.card_share, models=self.models
+            )
+        return LocalEngine(workers=workers, models=self.models)
 
     @property
     def device(self) -> str:
@@ -211,11 +219,6 @@ class Site:
         from deid_platform.evaluation.judge_plan import kept_at
 
         return ChatJudgeSpec.of(judge, self.settings, kept_at(self.settings))
-
-    @property
-    def chat_engine(self) -> EngineSpec | None:
-        """The language model of `[vllm]`, not loaded; None without that section."""
-        return EngineSpec.of(self.settings)
 
     def _chat(self) -> ChatSpec | None:
         """The language model that is part of the detector; None unless `detection.chat` names a prompt."""

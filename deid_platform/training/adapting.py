@@ -49,12 +49,12 @@ def adapted(
         told: Of the progress.
 
     Raises:
-        DeidError: `extra-missing` without torch; what `model_or_encoder` and `train` raise.
+        DeidError: `extra-missing` without torch; what `start_of` and `train` raise.
     """
     if find_spec("torch") is None:
         raise DeidError(Code.EXTRA_MISSING, "ml")
     from deid_platform.training.run import train
-    from deid_platform.training.starting import model_or_encoder
+    from deid_platform.training.starting import start_of
 
     mixture = beside() if mixture is None else mixture
     former = ModelFolder.shipped(start) if start in MODELS else ModelFolder(Path(start))
@@ -62,7 +62,7 @@ def adapted(
     return train(
         [*learn, *labelled(mixture, None)],
         [*tuning, *labelled(others, None)],
-        model_or_encoder(start),
+        start_of(start, preset),
         preset,
         folder,
         at_most=former if former.is_there else None,

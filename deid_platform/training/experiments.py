@@ -13,6 +13,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from deid_platform.detection.models.loading import Models
 from deid_platform.settings import Settings
 from deid_platform.surrogates.dice import Dice
 from deid_platform.training.labelled import Labelled
@@ -71,10 +72,15 @@ def arms(experiment: str, *, notes: int, locales: Sequence[str]) -> tuple[Arm, .
     return tuple(Arm(f"{size}_notes", whole, size, (EVERYTHING,)) for size in CURVE)
 
 
-def notes_of(arm: Arm, settings: Settings | None) -> list[Labelled]:
+def notes_of(arm: Arm, settings: Settings | None, models: Models | None = None) -> list[Labelled]:
     """The notes that an arm is trained on: drawn from its mixture, the same each time.
 
     The order depends on the mixture's seed alone, so that arms of the same corpora share what they can.
+
+    Args:
+        arm: Of an experiment.
+        settings: Say where published corpora lie.
+        models: See `labelled`.
 
     Raises:
         DeidError: What `labelled` raises.
@@ -88,7 +94,7 @@ def notes_of(arm: Arm, settings: Settings | None) -> list[Labelled]:
         hospital=math.ceil(mixture.hospital * share),
         plain=math.ceil(mixture.plain * share),
     )
-    drawn = labelled(smaller, settings)
+    drawn = labelled(smaller, settings, models)
     return sorted(drawn, key=lambda it: Dice(mixture.seed, it.corpus, it.locale, it.key).between(0, 1 << 30))[
         : arm.notes
     ]

@@ -67,7 +67,7 @@ def fine_tune_runs(
     if preset.runs == 1 and not preset.former:
         fine_tune(network, examples, preset, folder, told=told)
         return
-    first = {name: value.detach().clone() for name, value in network.state_dict().items()}
+    first = {name: value.detach().cpu().clone() for name, value in network.state_dict().items()}
     mean = {name: value * preset.former for name, value in first.items() if value.is_floating_point()}
 
     def told_of(run: int) -> Callable[[Progress], object]:
@@ -77,9 +77,9 @@ def fine_tune_runs(
         network.load_state_dict(first)
         one = replace(preset, seed=preset.seed + run, runs=1, former=0)
         fine_tune(network, examples, one, folder / f"run-{run + 1}", told=told_of(run))
-        trained = network.to("cpu").state_dict()
+        trained = network.state_dict()
         for name, value in mean.items():
-            value.add_(trained[name], alpha=(1 - preset.former) / preset.runs)
+            value.add_(trained[name].cpu(), alpha=(1 - preset.former) / preset.runs)
     network.load_state_dict({**first, **mean})
 
 
@@ -96,7 +96,7 @@ def fine_tune(
     """Trains a network in place; a checkpoint in the folder is gone on from.
 
     Args:
-        network: With its starting weights.
+        network: With its starting weights, on the card or the processor that it is to learn on.
         examples: Windows.
         preset: How.
         folder: For the checkpoint.
@@ -110,8 +110,8 @@ def fine_tune(
     order = seeded(preset.seed)
     batches = _planned(examples, preset, order)
     plan = plain_digest(repr(preset), _digest(examples), *(str(len(batch)) for batch in batches))
-    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    network.to(device).train()
+    device = device_of(network)
+    network.train()
     optimizer = torch.optim.AdamW(_groups(network, preset.decay), lr=preset.rate)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: _rate(step, len(batches), preset.warmup))
     done = _resumed(folder / _CHECKPOINT, plan, network, optimizer, schedule)
@@ -134,6 +134,11 @@ def fine_tune(
         if (step + 1) % keep_every == 0 or step + 1 == len(batches):
             _keep(folder / _CHECKPOINT, plan, step + 1, network, optimizer, schedule)
     network.eval()
+
+
+def device_of(network: nn.Module) -> torch.device:
+    """Where a network lies, and so where it learns."""
+    return next(network.parameters()).device
 
 
 def _digest(examples: Sequence[Example]) -> str:

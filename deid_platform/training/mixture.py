@@ -26,6 +26,7 @@ from deid_platform.corpora.library.authors import NAME, Use, authors, notes_by
 from deid_platform.corpora.library.refill import refilled
 from deid_platform.corpora.noise import NoiseSpec, noisy
 from deid_platform.detection import DetectorSpec
+from deid_platform.detection.models.loading import Models
 from deid_platform.notes import Note
 from deid_platform.settings import Settings
 from deid_platform.surrogates.dice import Dice
@@ -132,15 +133,20 @@ def beside(notes: int = BESIDE, *, hospital: int = 20, without: Collection[str] 
     )
 
 
-def labelled(mixture: Mixture, settings: Settings | None) -> Iterator[Labelled]:
+def labelled(mixture: Mixture, settings: Settings | None, models: Models | None = None) -> Iterator[Labelled]:
     """The notes of a mixture, corpus by corpus.
+
+    Args:
+        mixture: Which notes.
+        settings: Say where published corpora lie.
+        models: Load the ensemble's, which screens notes whose identifiers nobody knows; its own unless given.
 
     Raises:
         DeidError: `corpus-missing` if a corpus is not here.
     """
     for name, most in mixture.corpora:
         corpus = PUBLISHED[name]
-        chosen = (it for it in _carriers(corpus, settings) if mixture.takes(name, it.note.note_id))
+        chosen = (it for it in _carriers(corpus, settings, models) if mixture.takes(name, it.note.note_id))
         shuffled = _shuffled(chosen, mixture.seed)
         for number, locale in enumerate(mixture.locales):
             # Each locale takes other carriers of the corpus, as far as they reach.
@@ -223,17 +229,17 @@ def _shuffled(items: Iterable[Carrier], seed: int) -> list[Carrier]:
     return sorted(items, key=lambda carrier: Dice(seed, carrier.note.note_id).between(0, 1 << 30))
 
 
-def _carriers(corpus: Corpus, settings: Settings | None) -> list[Carrier]:
+def _carriers(corpus: Corpus, settings: Settings | None, models: Models | None) -> list[Carrier]:
     """The carriers of a training part: those whose identifiers are known, else what the ensemble leaves of them."""
     if corpus.slots == "gold":
         return list(carriers(corpus, settings, Part.TRAINING, refused=lambda _: None))
     notes = [g.note for g in read_corpus(corpus, settings, Part.TRAINING, refused=lambda _: None) if g.note is not None]
-    return [Carrier(note, ()) for note in screened(notes)]
+    return [Carrier(note, ()) for note in screened(notes, models)]
 
 
-def screened(notes: Sequence[Note]) -> Iterator[Note]:
+def screened(notes: Sequence[Note], models: Models | None = None) -> Iterator[Note]:
     """Notes without the lines on which the ensemble finds an identifier or anything that stands for one."""
-    detector = DetectorSpec("ensemble", professions=True).build()
+    detector = DetectorSpec("ensemble", professions=True).build(models)
     rest = iter(notes)
     while batch := list(islice(rest, _BATCH)):
         for note, spans in zip(batch, detector.detect(batch), strict=True):

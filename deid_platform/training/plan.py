@@ -23,8 +23,10 @@ from deid_platform.training.parted_encoder import joined
 from deid_platform.training.presets import PRESETS, Preset
 
 if TYPE_CHECKING:
+    from deid_platform.detection.models.loading import Models
     from deid_platform.training.fine_tuning import Progress
     from deid_platform.training.run import Trained
+    from deid_platform.training.starting import Starting
 
 SEED = 5
 _BESIDE_GOLD = beside(200, hospital=200)
@@ -59,6 +61,8 @@ def carried_out(
     settings: Settings | None,
     *,
     measured: Collection[str] = (),
+    models: Models | None = None,
+    starting: Starting | None = None,
     told: Callable[[Progress], object] = lambda _: None,
 ) -> Trained:
     """Trains as planned.
@@ -67,11 +71,13 @@ def carried_out(
         plan: What to train.
         settings: Say where published corpora lie.
         measured: Digests (`text_digest`) of the notes on which detectors are measured, none of which may be trained on.
+        models: Load what was trained and what screens notes; some of their own unless given.
+        starting: Loads what it starts from; `start_of` unless given.
         told: Of the progress.
 
     Raises:
         DeidError: `extra-missing` without torch; `training-on-test` if a note of the gold is measured on;
-            `gold-invalid` if one cannot be used; what `GoldSet`, `labelled`, `model_or_encoder` and `train` raise.
+            `gold-invalid` if one cannot be used; what `GoldSet`, `labelled`, `start_of` and `train` raise.
     """
     own = [note for path in plan.gold for note in _gold_notes(path, plan.scheme)]
     if seen := sum(text_digest(note.text) in measured for note in own):
@@ -79,7 +85,7 @@ def carried_out(
     if find_spec("torch") is None:
         raise DeidError(Code.EXTRA_MISSING, "ml")
     from deid_platform.training.run import train
-    from deid_platform.training.starting import model_or_encoder, of_transformers
+    from deid_platform.training.starting import start_of
 
     preset = replace(PRESETS[plan.preset or ("site" if plan.gold else "default")], seed=plan.seed)
     start = plan.start or preset.start or ("minilm" if plan.gold else None)
@@ -89,16 +95,17 @@ def carried_out(
     mixture = _BESIDE_GOLD if plan.gold else Mixture().with_library if preset.library else Mixture()
     learned = mixture.more(preset.woven)
     notes, tuning = (
-        [*(note for note in own if some.takes(note.corpus, note.key)), *labelled(some, settings)]
+        [*(note for note in own if some.takes(note.corpus, note.key)), *labelled(some, settings, models)]
         for some in (learned, mixture.tuning)
     )
     return train(
         notes,
         tuning,
-        of_transformers(Path(str(start)), preset) if preset.transformers else model_or_encoder(start),
+        (starting or start_of)(start, preset),
         preset,
         plan.folder,
         about={"data": {"own_gold": len(own), **asdict(learned)}},
+        models=models,
         told=told,
     )
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from deid_platform.detection.models.folder import ModelFolder
+from deid_platform.detection.models.loading import Models
 from deid_platform.detection.models.token_classifier import TokenClassifier
 from deid_platform.detection.models.tokens import Reader
 from deid_platform.detection.models.windows import LENGTH
@@ -21,7 +22,7 @@ from deid_platform.errors import Code, DeidError
 from deid_platform.training.calibration import calibrated
 from deid_platform.training.examples import examples, labels_of
 from deid_platform.training.export import write_card
-from deid_platform.training.fine_tuning import Progress, fine_tune_runs
+from deid_platform.training.fine_tuning import Progress, device_of, fine_tune_runs
 from deid_platform.training.labelled import Labelled
 from deid_platform.training.presets import Preset
 from deid_platform.training.starting import Start
@@ -64,6 +65,7 @@ def train(
     *,
     about: dict[str, object],
     at_most: ModelFolder | None = None,
+    models: Models | None = None,
     told: Callable[[Progress], object] = lambda _: None,
 ) -> Trained:
     """Trains, exports and calibrates a model; goes on where a training of the same notes stopped.
@@ -76,13 +78,15 @@ def train(
         folder: Becomes the model's; holds the checkpoint and the losses too.
         about: What else the card says: the data and where they are from.
         at_most: A model whose thresholds are not surpassed; None for any.
+        models: Load what was trained, and count the seconds in which it learns and reads; some of their own unless
+            given.
         told: Of the progress.
 
     Raises:
         DeidError: `input-empty` if there are no notes; `input-invalid` if the folder holds the checkpoint of another
             training.
     """
-    learned, kept_back = list(notes), list(tuning)
+    learned, kept_back, models = list(notes), list(tuning), models or Models()
     reader = Reader(start.vocabulary)
     length = preset.length - reader.marks if preset.length else LENGTH
     windows = list(examples(learned, reader, length=length, binary=preset.binary))
@@ -97,7 +101,8 @@ def train(
 
     if preset.frozen is not None:
         start.freeze(preset.frozen)
-    fine_tune_runs(start.network, windows, preset, folder, told=keep)
+    with models.seconds.running(int(device_of(start.network).type == "cuda")):
+        fine_tune_runs(start.network, windows, preset, folder, told=keep)
     start.save(folder)
     said = {
         **start.said,
@@ -110,10 +115,10 @@ def train(
     said["versions"] = {name: version(name) for name in ("torch", "onnxruntime", "tokenizers")}
     write_card(folder, {}, said)
     former = at_most.card["thresholds"] if at_most else {}
-    chosen = calibrated(TokenClassifier(ModelFolder(folder)), kept_back)
+    chosen = calibrated(models.token_classifier(ModelFolder(folder)), kept_back)
     thresholds = {label: min(least, former.get(label, least)) for label, least in chosen.items()}
     write_card(folder, thresholds, said)
-    recall, precision = _scores(TokenClassifier(ModelFolder(folder)), kept_back)
+    recall, precision = _scores(models.token_classifier(ModelFolder(folder)), kept_back)
     said["kept_back"] = {"notes": len(kept_back), "recall": round(recall, 4), "precision": round(precision, 4)}
     write_card(folder, thresholds, said)
     return Trained(ModelFolder(folder), len(learned), len(windows), len(kept_back), recall, precision)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import Any
 from safetensors.torch import load_file
 
 from deid_platform.detection.models.bert import Network, Size, exported
+from deid_platform.detection.models.device import CARD, PROCESSOR, no_card
 from deid_platform.detection.models.folder import NETWORK, VOCABULARY, ModelFolder
 from deid_platform.errors import Code, DeidError
 from deid_platform.training.examples import BINARY, LABELS
@@ -54,6 +56,25 @@ class Start:
             self.network.save(self.vocabulary, folder)
         else:
             export(self.network, self.vocabulary, folder)
+
+
+Starting = Callable[[str | None, Preset], Start]
+"""Loads what a training starts from; see `start_of`."""
+
+
+def start_of(name: str | None, preset: Preset) -> Start:
+    """What a training starts from, on a card where there is one, else on the processor.
+
+    Args:
+        name: A shipped model, a model's folder or an encoder's; None for the default encoder.
+        preset: Whether it is a token classifier of `transformers`, and how that is adapted.
+
+    Raises:
+        DeidError: `model-unusable` with the file that is missing or another, or the folder's name.
+    """
+    start = of_transformers(Path(str(name)), preset) if preset.transformers else model_or_encoder(name)
+    start.network.to(PROCESSOR if no_card() else CARD)
+    return start
 
 
 def encoder(folder: Path | None = None) -> Start:

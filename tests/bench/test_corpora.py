@@ -23,7 +23,7 @@ from deid_platform.refresh.site import Site
 from deid_platform.reports.corpus_figures import corpus_figure
 from deid_platform.reports.corpus_scores import corpus_scores_markdown
 from deid_platform.settings import load_settings
-from resources import SiteResource
+from resources import SiteResource, gpu_resource
 
 KEY = corpora.CorpusKey("asq_phi", "it_IT")
 TEXT = "Is warfarin safe for Brenda Quill, seen on March 3, 2021 (MRN: 4471982)? Ms. Quill is 61."
@@ -109,13 +109,14 @@ def test_statistics_and_scores_are_of_the_parts(site: Site) -> None:
 
 @pytest.mark.usefixtures("made")
 def test_what_each_source_adds_is_sealed_and_shown(site: Site, config: Path) -> None:
-    resources = {"site": SiteResource(config=str(config))}
+    resources = {"site": SiteResource(config=str(config)), "gpu": gpu_resource()}
     done = dg.materialize([assets.contributions], resources=resources, selection=[assets.contributions])
     (event,) = done.get_asset_materialization_events()
     shown = event.step_materialization_data.materialization.metadata
     rows = {row["source"]: row for row in site.store.rows(tables.CONTRIBUTIONS, tables.ALL)}
     assert shown["sources"].value == len(rows)
     assert rows["model:minilm"]["right"] > 0
+    assert shown["model_seconds_on_processor"].value > 0 == shown["gpu_seconds"].value
     assert any(row["right"] for source, row in rows.items() if source.startswith("rules:"))
     assert "| model:minilm | " in shown["most_added"].value
     assert shown["sources_that_add_nothing"].value == sum(not row["right_alone"] for row in rows.values())
@@ -148,7 +149,7 @@ def test_the_assets_show_counts_a_table_and_a_picture_and_no_text(config: Path) 
         done = dg.materialize(
             assets.BY_CORPUS,
             partition_key=dg.MultiPartitionKey({"corpus": KEY.corpus, "locale": KEY.locale}),
-            resources={"site": SiteResource(config=str(config))},
+            resources={"site": SiteResource(config=str(config)), "gpu": gpu_resource()},
             instance=instance,
         )
         assert done.success

@@ -17,7 +17,7 @@ from deid_platform.errors import DeidError
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Patient, Span
 from deid_platform.warehouse.lab import FAMILIES, MEASURES, SUBJECTS, LabScore
-from resources import SiteResource
+from resources import Gpu, SiteResource
 
 PEOPLE = [
     Patient(f"p{n}", first_name="Ann", last_name=f"Quillf{'abcdefghijkl'[n]}", sex="F", birth_date=date(1950, 1, 2))
@@ -64,7 +64,7 @@ def test_the_asset_records_figures_and_shows_reasons_and_nothing_of_a_note_or_an
 
     with serving(script) as endpoint:
         asking(site, endpoint.url)
-        shown = attacker_asset(site=SiteResource(config=str(site.settings.root / "deid.toml"))).metadata
+        shown = attacker_asset(site=SiteResource(config=str(site.settings.root / "deid.toml")), gpu=Gpu()).metadata
     assert shown["dagster/row_count"] == len(recorded) > 5
     assert (shown["language_model"], shown["unanswered_form"]) == ("toy", "12")
     assert "| topics | attacker | attack masked place | unanswered | 1.0" in shown["figures"].value

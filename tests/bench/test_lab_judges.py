@@ -149,7 +149,7 @@ def test_an_asset_records_its_judge_for_officers_and_shows_nothing_of_a_note(sit
         config = str(chatting.settings.root / "deid.toml")
         done = dg.materialize(
             judge_assets(chatting.settings)[1:2],
-            resources={"site": SiteResource(config=config), "gpu": gpu_resource(config)},
+            resources={"site": SiteResource(config=config), "gpu": gpu_resource()},
             partition_key="retention-few",
         )
     (event,) = done.get_asset_materialization_events()

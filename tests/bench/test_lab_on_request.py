@@ -17,7 +17,7 @@ from deid_platform.labels import Label
 from deid_platform.notes import Note, Span
 from deid_platform.refresh.site import Site
 from deid_platform.warehouse.lab import MEASURES, SUBJECTS, LabScore
-from resources import SiteResource
+from resources import Gpu, SiteResource
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def test_stability_detects_in_as_many_notes_as_are_allowed_in_every_format(site,
 def test_what_is_lost_in_another_format_is_below_zero(site, seal, monkeypatch) -> None:
     seal(DATED, topics=())
 
-    monkeypatch.setattr(lab, "build", lambda _: BlindToCapitals())
+    monkeypatch.setattr(lab, "build", lambda *_: BlindToCapitals())
     found = lab.measure_stability(site).scores["text"]
     upper = next(it for it in found if (it.subject, it.measure) == ("upper case", "recall_difference"))
     assert (upper.value, upper.low, upper.high, upper.n) == (-1.0, -1.0, -1.0, 6)
@@ -81,7 +81,7 @@ class Failing:
 
 def test_a_note_on_which_the_detector_raises_counts_as_one_in_which_nothing_is_found(site, seal, monkeypatch) -> None:
     seal([*DATED, (Note("7", "Seen in 1999.", "p7"), [Span(8, 12, Label.DATE)])], topics=())
-    monkeypatch.setattr(lab, "build", lambda _: Failing())
+    monkeypatch.setattr(lab, "build", lambda *_: Failing())
     found = lab.measure_stability(site).scores["text"]
     ends = next(it for it in found if (it.subject, it.measure) == ("line ends of Windows", "recall_difference"))
     assert (ends.value, ends.n) == (0.0, 6)
@@ -93,8 +93,9 @@ def test_the_asset_records_and_shows(site, seal, monkeypatch) -> None:
     recorded: list[LabScore] = []
     monkeypatch.setattr(lab, "record_lab_scores", lambda _engine, on, scores: recorded.extend(scores))
     seal(DATED * 2, topics=())
-    shown = stability_asset(site=SiteResource(config=str(site.settings.root / "deid.toml"))).metadata
+    shown = stability_asset(site=SiteResource(config=str(site.settings.root / "deid.toml")), gpu=Gpu()).metadata
     assert shown["dagster/row_count"] == len(recorded) == 2 * 2 * len(Perturbation)
+    assert (shown["gpu_seconds"], shown["model_seconds_on_processor"]) == (0.0, 0.0)  # of an installation with rules
     assert "| text alone | stability | upper case | recall_difference |" in shown["figures"].value
 
 
@@ -168,8 +169,10 @@ def test_a_run_counts_words_of_the_notes_alone() -> None:
 def test_cost_is_measured_in_a_process_of_its_own(site, seal, monkeypatch) -> None:
     seal(DATED, topics=())
     monkeypatch.setattr(lab, "_RUNS", 1)
-    monkeypatch.setattr(lab, "_specs", lambda _: {"text": DetectorSpec("rules")})
-    found = lab.measure_cost(with_bench(site, price_per_hour=1.0, on_request_notes=3))
+    monkeypatch.setattr(lab, "_specs", lambda _: {"text": DetectorSpec("ensemble")})
+    asking = with_bench(site, price_per_hour=1.0, on_request_notes=3)
+    found = lab.measure_cost(asking)
+    assert asking.models.seconds.ran.processor > 0, "that process tells of its models"
     assert found.look is None  # nobody looks at gold for it
     for scores in found.scores.values():
         words_of(scores)

@@ -41,7 +41,7 @@ from deid_platform.reports.leaderboard_table import COLUMNS, Scored, board_rows
 from deid_platform.settings import LlmSettings, load_settings
 from deid_platform.warehouse.lab import LabScore
 from deid_platform.warehouse.roles import Role
-from resources import SiteResource
+from resources import SiteResource, gpu_resource
 
 pytestmark = pytest.mark.process
 
@@ -297,7 +297,7 @@ def test_the_asset_has_a_partition_for_each_corpus_locale_and_detector(site: Sit
     asset = assets.detector_scores(site.settings)
     keys = asset.partitions_def.get_partition_keys() if asset.partitions_def else []
     assert {"asq_phi.hi|rules", "asq_phi.hi|ensemble", "asq_phi.hi|pydeid", "e3c_it.it_IT|philter"} <= set(keys)
-    resources = {"site": SiteResource(config=str(installation))}
+    resources = {"site": SiteResource(config=str(installation)), "gpu": gpu_resource()}
 
     def shown(corpus: str, detector: str) -> dict[str, object]:
         key = dg.MultiPartitionKey({"corpus": corpus, "detector": detector})

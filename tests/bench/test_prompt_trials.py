@@ -25,7 +25,7 @@ from deid_platform.llm.prompts import prompt_names
 from deid_platform.notes import Note
 from deid_platform.refresh.site import Site
 from deid_platform.settings import Settings, load_settings
-from resources import SiteResource
+from resources import SiteResource, gpu_resource
 
 CASE = "A {n}-year-old came with a cough of {n} days. The chest was clear. Warfarin was given. The cough went away."
 OWN = """
@@ -118,7 +118,7 @@ def test_the_asset_and_the_command_show_the_same(site: Site, config: Path) -> No
     assert prompt_trials.partitions_def is not None
     assert prompt_trials.partitions_def.get_partition_keys() == list(prompt_names())
     with dg.DagsterInstance.ephemeral() as instance:
-        resources = {"site": SiteResource(config=str(config))}
+        resources = {"site": SiteResource(config=str(config)), "gpu": gpu_resource()}
         done = dg.materialize([prompt_trials], partition_key="extract-zero", resources=resources, instance=instance)
         (event,) = done.get_asset_materialization_events()
     metadata = {name: it.value for name, it in event.step_materialization_data.materialization.metadata.items()}

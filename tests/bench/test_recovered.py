@@ -14,7 +14,7 @@ from deid_platform.labels import Label
 from deid_platform.notes import Delivery, Note, Span
 from deid_platform.refresh import tables
 from deid_platform.refresh.site import Site
-from resources import SiteResource
+from resources import SiteResource, gpu_resource
 
 TEXT = "Mr. Foley has a Foley catheter"
 #       0   4     10    16
@@ -44,7 +44,8 @@ def test_a_sample_of_the_store_and_the_terms_of_enough_patients(
     assert (found.found["PATIENT"], found.kept["PATIENT"]) == (32, 24)
     rows = site.store.rows(tables.RECOVERED, tables.ALL)
     assert rows == [{"phrase": "marcus gunn", "label": "PATIENT", "patients": 12, "notes": 12}]
-    done = dg.materialize([asset], resources={"site": SiteResource(config=str(installation))}, selection=[asset])
+    resources = {"site": SiteResource(config=str(installation)), "gpu": gpu_resource()}
+    done = dg.materialize([asset], resources=resources, selection=[asset])
     (event,) = done.get_asset_materialization_events()
     shown = event.step_materialization_data.materialization.metadata
     assert 0 < shown["share_kept"].value < 1

@@ -18,7 +18,7 @@ from deid_platform.refresh.site import Site
 from deid_platform.settings import TrainingSettings
 from deid_platform.training.plan import Plan, carried_out, text_digest
 from deid_platform.training.presets import PRESETS
-from resources import SiteResource
+from resources import SiteResource, gpu_resource
 
 
 def gold_file(path: Path, *texts: str) -> Path:
@@ -49,7 +49,7 @@ def test_notes_that_are_measured_on_are_not_trained_on(site: Site, measured: fro
 @pytest.mark.warehouse
 @pytest.mark.skipif(find_spec("torch") is not None, reason="tests/ml trains with torch")
 def test_the_asset_asks_for_the_extra(installation: Path) -> None:
-    resources = {"site": SiteResource(config=str(installation))}
+    resources = {"site": SiteResource(config=str(installation)), "gpu": gpu_resource()}
     done = dg.materialize([trained], resources=resources, raise_on_error=False)
     (failed,) = [event for event in done.all_events if event.is_step_failure]
     assert "extra-missing [ml]" in str(failed.step_failure_data.user_failure_data)

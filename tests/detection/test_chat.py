@@ -18,11 +18,13 @@ from deid_platform.detection import DetectorSpec
 from deid_platform.detection.api import Candidate, Document, Evidence, Likelihoods, NotesFailedError, Source, SourceKind
 from deid_platform.detection.chat.review import Review, doubt_at, doubt_of
 from deid_platform.detection.chat.spec import ChatSpec
+from deid_platform.detection.models.loading import Models
 from deid_platform.detection.pipeline import Candidates
 from deid_platform.detection.resolve.asked import beside_others
 from deid_platform.detection.resolve.chat_judge import ChatJudgeSpec
 from deid_platform.detection.resolve.merge import merge
-from deid_platform.engine import LocalEngine, detect_in, outcomes_in
+from deid_platform.detection_job import outcomes_in
+from deid_platform.engine import LocalEngine, detect_in
 from deid_platform.errors import Code, DeidError
 from deid_platform.keys import Keyring
 from deid_platform.labels import Label
@@ -215,8 +217,8 @@ def test_where_another_stage_raises_the_notes_of_its_batch_are_not_asked_again()
         return candidates
 
     class Broken(DetectorSpec):
-        def build(self) -> Any:
-            pipeline = self.pipeline()
+        def build(self, models: Models | None = None) -> Any:
+            pipeline = self.pipeline(models)
             pipeline.stages["relatives"] = failing
             return pipeline
 
@@ -404,7 +406,7 @@ def test_only_doubtful_notes_are_read_whatever_their_neighbours_and_only_some_la
 ) -> None:
     from deid_platform.detection.registry import MODELS, Model
 
-    monkeypatch.setitem(MODELS, "unsure", Model(lambda _: Unsure(), lambda: "1"))
+    monkeypatch.setitem(MODELS, "unsure", Model(lambda *_: Unsure(), lambda: "1"))
     with detector(review=Review(0.5, frozenset((Label.CITY,)))) as (endpoint, spec):
         spec = replace(spec, models=("unsure",), without=("doubt",))
         texts = ("Saw Blorf.", "An unsure Blorf with Zebulon Quarmby.", "An unsure one refuses.", "It refuses.")

@@ -47,7 +47,7 @@ class ToyModel:
 @pytest.fixture
 def toy(monkeypatch: pytest.MonkeyPatch) -> ToyModel:
     model = ToyModel()
-    monkeypatch.setitem(MODELS, "toy", Model(lambda _: model, lambda: "toy-1"))
+    monkeypatch.setitem(MODELS, "toy", Model(lambda *_: model, lambda: "toy-1"))
     return model
 
 
@@ -114,7 +114,7 @@ def test_a_model_and_its_digest_are_part_of_what_the_bench_approves(
     toy: ToyModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     digests = {DetectorSpec("ensemble", models=("toy",)).detector_digest, DetectorSpec("rules").detector_digest}
-    monkeypatch.setitem(MODELS, "toy", Model(lambda _: toy, lambda: "toy-2"))
+    monkeypatch.setitem(MODELS, "toy", Model(lambda *_: toy, lambda: "toy-2"))
     assert len({*digests, DetectorSpec("ensemble", models=("toy",)).detector_digest}) == 3
 
 
@@ -122,7 +122,7 @@ def test_a_model_and_its_digest_are_part_of_what_the_bench_approves(
 def test_a_model_that_is_called_as_a_stage_replaces_none(
     name: str, toy: ToyModel, topics: Topics, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(MODELS, name, Model(lambda _: toy, lambda: "toy-1"))
+    monkeypatch.setitem(MODELS, name, Model(lambda *_: toy, lambda: "toy-1"))
     text = "Zebulon Quarmby, SSN 900-12-3456. Foley catheter."
     alone = found(text, DetectorSpec("rules", topics=topics))
     assert found(text, DetectorSpec("ensemble", topics=topics, models=(name,))) == alone

@@ -10,6 +10,7 @@ import pytest
 from deid_platform.detection import DetectorSpec
 from deid_platform.detection.api import Document
 from deid_platform.detection.combination import Combination
+from deid_platform.detection.models.loading import Models
 from deid_platform.detection.pipeline import Candidates, Pipeline, Stage
 from deid_platform.detection.registry import JUDGES
 from deid_platform.detection.resolve.judgement import ToWeigh
@@ -30,8 +31,8 @@ class Failing(DetectorSpec):
 
     stage: str = ""
 
-    def build(self) -> Pipeline:
-        pipeline = self.pipeline()
+    def build(self, models: Models | None = None) -> Pipeline:
+        pipeline = self.pipeline(models)
         pipeline.stages[self.stage] = _failing(pipeline.stages[self.stage])
         return pipeline
 

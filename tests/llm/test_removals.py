@@ -22,6 +22,7 @@ from deid_platform.errors import Code, DeidError
 from deid_platform.keys import Keyring
 from deid_platform.labels import Label
 from deid_platform.llm.answers import AnswersAt
+from deid_platform.llm.engines import Engines
 from deid_platform.notes import Note
 from deid_platform.refresh.site import Site
 from deid_platform.settings import load_settings
@@ -49,7 +50,7 @@ def spec_of(endpoint: Endpoint, name: str = "removals-zero", **given: Any) -> Ch
 
 
 def kept(spec: ChatJudgeSpec, *candidates: Candidate, text: str = TEXT) -> list[str]:
-    (found,) = Judgement(spec.build(), 1.0)([Document(Note("n", text))], [list(candidates)])
+    (found,) = Judgement(spec.build(Engines()), 1.0)([Document(Note("n", text))], [list(candidates)])
     return [text[it.start : it.end] for it in found]
 
 

@@ -17,10 +17,11 @@ import pytest
 
 from deid_platform.detection import DetectorSpec
 from deid_platform.detection.chat.spec import ChatSpec
+from deid_platform.detection.models.loading import Models
 from deid_platform.engine import LocalEngine
 from deid_platform.errors import Code, DeidError
 from deid_platform.llm.api import ChatRequest, Message
-from deid_platform.llm.engines import ENGINES, EngineSpec
+from deid_platform.llm.engines import EngineSpec
 from deid_platform.llm.vllm_engine import EngineSettings, VllmEngine
 from deid_platform.notes import Note
 
@@ -81,19 +82,19 @@ def test_a_run_whose_engine_is_killed_stops_and_the_next_one_reads_every_note(en
     notes = [Note(str(number), f"Seen by Dr. {MARKER}, day {number}.") for number in range(3)]
     chat = ChatSpec("extract-zero", EngineSpec(replace(engine_settings, max_length=1200)))
     spec = DetectorSpec("ensemble", without=("models", "doubt"), chat=chat)
-    try:
+    with Models() as models:
+        engine = LocalEngine(batch_size=1, models=models)
         before = children()
-        reading = LocalEngine(batch_size=1).detect(spec, notes)
+        reading = engine.detect(spec, notes)
         next(reading)
         for pid in children() - before:
             os.kill(pid, signal.SIGKILL)
         with pytest.raises(DeidError) as raised:
             list(reading)
         assert raised.value.code is Code.DEVICE_LOST
-        ENGINES.release()  # as at the end of a run
-        assert len(list(LocalEngine(batch_size=1).detect(spec, notes))) == len(notes)
-    finally:
-        ENGINES.release()
+        assert models.seconds.ran.processor > 0
+        models.release()  # as at the end of a run
+        assert len(list(engine.detect(spec, notes))) == len(notes)
 
 
 def test_an_engine_that_cannot_start_is_lost_at_once(

@@ -94,7 +94,9 @@ def test_workers_find_what_one_process_finds_and_the_server_ends_with_them(monke
     started = _watched(monkeypatch)
     alone = [found.spans for found in LocalEngine().detect(SPEC, notes())]
     assert started == []
-    together = [found.spans for found in LocalEngine(workers=2, batch_size=2).detect(SPEC, notes())]
+    engine = LocalEngine(workers=2, batch_size=2)
+    together = [found.spans for found in engine.detect(SPEC, notes())]
+    assert engine.models.seconds.ran.processor > 0, "the server's, by way of the workers"
     assert together == alone
     assert any(alone)
     (server,) = started

@@ -29,6 +29,7 @@ from deid_platform.training.fine_tuning import Progress, fine_tune, fine_tune_ru
 from deid_platform.training.mixture import Mixture, labelled
 from deid_platform.training.presets import Preset
 from deid_platform.training.starting import from_encoder
+from resources import Gpu
 
 PRESET = Preset(epochs=1.0, rate=1e-3, tokens=1024)
 
@@ -135,7 +136,12 @@ def test_a_site_trains_on_its_own_gold_and_uses_what_comes_of_it(encoder_folder,
 
 def test_what_an_installation_trains_is_named_and_shown(encoder_folder, gold, tmp_path):
     asked = {"folder": "own", "gold": [gold], "start": str(encoder_folder), "epochs": 0.2}
-    made = train_own(Site(Settings(site="north", home="home", training=asked, root=tmp_path)))
+    gpu = Gpu()
+    settings = Settings(site="north", home="home", training=asked, root=tmp_path)
+    made = train_own(Site(settings, models=gpu), gpu.encoder)
+    learned = json.loads((tmp_path / "own" / "losses.jsonl").read_text().splitlines()[-1])["seconds"]
+    ran = gpu.seconds.ran
+    assert (ran.gpu if torch.cuda.is_available() else ran.processor) > learned > 0
     assert made.digest == ModelFolder(tmp_path / "own").digest
     assert [step for step, _ in made.losses][-1] == made.losses[-1][0] > 0
     assert losses_figure(made.losses).startswith(b"\x89PNG")

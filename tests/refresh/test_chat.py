@@ -65,7 +65,7 @@ def with_chat(site: Site) -> Callable[..., Any]:
 
 
 def redact(site: Site, delivery: Delivery, **given: Any) -> list[dict[str, Any]]:
-    engine = LocalEngine(batch_size=2)
+    engine = LocalEngine(batch_size=2, models=site.models)
     deidentify(delivery, store=site.store, recipe=site.recipe(delivery), engine=engine, **given)
     return site.store.rows("deid/redacted_notes", delivery.key)
 
@@ -202,18 +202,18 @@ def test_an_engine_of_this_process_that_dies_stops_the_run_and_the_next_one_goes
             assert site.store.manifest(dataset, delivery.key) is None
         assert Dying.asked == ["Day 0", "Day 1"]
         # Whoever asks before the run has ended is told the same: a note in Python, a measurement on request.
-        lost = chatting.spec(None).build()
+        lost = chatting.spec(None).build(chatting.models)
         note = Note("5", f"{CLEAN} Day 5")
         asking = (lambda: detect_in(lost, note), lambda: _found(lost, [note, note])) if chatting.spec(None).chat else ()
         for ask in asking:
             with pytest.raises(DeidError) as stopped:
                 ask()
             assert stopped.value.code is Code.DEVICE_LOST
-        engines.ENGINES.release()  # as the resource gpu does at the end of a run
+        chatting.models.release()  # as the resource gpu does at the end of a run
         assert [row["text"] for row in redact(chatting, delivery)] == [f"{HIDDEN} Day {n}" for n in range(5)]
         assert Dying.asked == [f"Day {n}" for n in range(5)]  # what was answered before is not asked again
     finally:
-        engines.ENGINES.release()
+        chatting.models.release()
 
 
 def test_the_model_is_part_of_what_the_gate_approves(with_chat, site, deliver) -> None:

@@ -93,7 +93,7 @@ def _models(site: Site) -> list[TokenClassifier]:
     folders = [model.folder for model in spec.chosen_models().values() if model.folder is not None]
     if not folders:
         raise DeidError(Code.SETTINGS_INVALID, "detection.detector: it has no model")
-    return [TokenClassifier(folder, professions=spec.professions) for folder in folders]
+    return [site.models.token_classifier(folder, professions=spec.professions) for folder in folders]
 
 
 def _pool(site: Site, most: int) -> list[tuple[str, dict[str, str]]]:

@@ -19,7 +19,7 @@ from deid_platform.errors import Code
 from deid_platform.keys import module_digest, plain_digest
 from deid_platform.llm.answers import AnswersAt
 from deid_platform.llm.endpoint import EndpointSpec
-from deid_platform.llm.engines import EngineSpec
+from deid_platform.llm.engines import Engines, EngineSpec
 from deid_platform.llm.indirect.tagger import ChatTagger
 from deid_platform.llm.prompted import NotFound
 from deid_platform.notes import IndirectMention, Note
@@ -71,25 +71,16 @@ class IndirectSpec:
         unasked = ChatTagger(Unasked(self.model), temperature=self.temperature, seed=self.seed, strict=True)
         return plain_digest(unasked.digest, str(self.budget_tokens), module_digest(*_CODE))
 
-    def build(self) -> IndirectTags:
-        """What tags notes, with the model.
+    def build(self, models: Engines) -> IndirectTags:
+        """What tags notes, with the model, which `models` load.
 
         Raises:
             DeidError: As `digest` does; `endpoint-refused`; `store-write` if answers cannot be kept; what an engine
                 raises as it starts.
         """
         _ = self.digest  # refused before anything is loaded
-        model = asked_model(self.model, self.answers, self.budget_tokens, self.spent)
+        model = asked_model(models, self.model, self.answers, self.budget_tokens, self.spent)
         return IndirectTags(ChatTagger(model, temperature=self.temperature, seed=self.seed, strict=True))
-
-    def check(self) -> None:
-        """Nothing, unless the model is one of this process and has ended: then no note after it can be read.
-
-        Raises:
-            DeidError: `device-lost`.
-        """
-        if isinstance(self.model, EngineSpec):
-            self.model.check()
 
     def for_workers(self, workers: int) -> IndirectSpec:
         """As each of several processes asks; see `ChatSpec.for_workers`.

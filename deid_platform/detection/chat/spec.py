@@ -18,7 +18,7 @@ from deid_platform.llm.answers import AnswersAt, KeptAnswers
 from deid_platform.llm.api import ChatAnswer, ChatModel, ChatRequest, Failed, ModelIdentity
 from deid_platform.llm.budget import Budgeted
 from deid_platform.llm.endpoint import EndpointSpec
-from deid_platform.llm.engines import EngineSpec
+from deid_platform.llm.engines import Engines, EngineSpec
 from deid_platform.llm.prompted import Asking, Prompted
 from deid_platform.llm.prompts import prompt
 from deid_platform.settings import Settings, load_settings
@@ -72,25 +72,21 @@ class ChatSpec:
         review = self.review.digest if self.review else ""
         return plain_digest(self._prompted(Unasked(self.model)).digest, review, module_digest(*_CODE))
 
-    def build(self, *, professions: bool = True) -> ChatStage:
+    def build(self, models: Engines, *, professions: bool = True) -> ChatStage:
         """The stage, with the model.
+
+        Args:
+            models: Load it.
+            professions: Whether occupations are asked for too.
 
         Raises:
             DeidError: As `digest` does; `endpoint-refused`; `store-write` if answers cannot be kept; what an engine
                 raises as it starts.
         """
         self._prompted(Unasked(self.model))  # refused before anything is loaded
-        model = asked_model(self.model, self.answers, self.review.budget_tokens if self.review else None, self.spent)
+        budget = self.review.budget_tokens if self.review else None
+        model = asked_model(models, self.model, self.answers, budget, self.spent)
         return ChatStage(self.prompt, self._prompted(model), self.review, professions=professions)
-
-    def check(self) -> None:
-        """Nothing, unless the model is one of this process and has ended: then no note after it can be read.
-
-        Raises:
-            DeidError: `device-lost`.
-        """
-        if isinstance(self.model, EngineSpec):
-            self.model.check()
 
     def for_workers(self, workers: int) -> ChatSpec:
         """As each of several processes asks: the endpoint's concurrency is divided among them, one request at least.
@@ -117,14 +113,18 @@ def model_of(settings: Settings) -> tuple[EndpointSpec | EngineSpec, float, int 
 
 
 def asked_model(
-    spec: EndpointSpec | EngineSpec, answers: AnswersAt | None, budget: int | None = None, spent: Path | None = None
+    models: Engines,
+    spec: EndpointSpec | EngineSpec,
+    answers: AnswersAt | None,
+    budget: int | None = None,
+    spent: Path | None = None,
 ) -> ChatModel:
     """A model that is asked for what is not known yet, within a budget of tokens.
 
     Raises:
         DeidError: `endpoint-refused`; `store-write` if answers cannot be kept; what an engine raises as it starts.
     """
-    model = spec.build()
+    model = models.chat_model(spec)
     if budget is not None:
         model = Budgeted(model, budget, spent)
     # Outside of the budget: what is known costs nothing.

@@ -4,9 +4,10 @@ Belongs here: the process, its socket and what workers hold of it. Does not belo
 (`torch_network.py`), or who starts the process (`engine.py`).
 
 Workers cut notes into windows, send those of a whole batch of notes and get logits back. While the card is busy,
-further requests gather, and all that has gathered is run together. What travels are numbers of pieces, from which the
-text can be read: the socket lies in a folder of the user's own, whoever connects has to know a key, and nothing is
-written down.
+further requests gather, and all that has gathered is run together; each answer tells its share of the seconds that
+this took, so that a second of the card is counted once, however many wait for it. What travels are numbers of pieces,
+from which the text can be read: the socket lies in a folder of the user's own, whoever connects has to know a key, and
+nothing is written down.
 """
 
 from __future__ import annotations
@@ -30,15 +31,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from deid_platform.detection.models.device import CARD
 from deid_platform.detection.models.folder import ModelFolder
 from deid_platform.detection.models.tokens import Framed
 from deid_platform.errors import Code, DeidError
+from deid_platform.model_seconds import ModelSeconds, Ran
 from deid_platform.silence import silence_libraries
 
 if TYPE_CHECKING:
     Pipe = Connection[Any, Any]
 
 Logits = list[NDArray[np.float32]]
+Answered = tuple[Logits, Ran]
+"""Logits, and the share in the seconds in which the network ran."""
 _AT_ONCE = 64  # requests that are run together
 
 
@@ -61,10 +66,12 @@ class ServedNetwork:
     Args:
         served: Where it is.
         folder: Of its model.
+        seconds: Where its seconds are counted.
     """
 
-    def __init__(self, served: Served, folder: Path) -> None:
+    def __init__(self, served: Served, folder: Path, seconds: ModelSeconds) -> None:
         self._served = served
+        self._seconds = seconds
         self._name = str(folder)
         self._pipe: Pipe | None = None
         self._owner = 0
@@ -78,12 +85,14 @@ class ServedNetwork:
         try:
             pipe = self._connected()
             pipe.send((self._name, [(window.ids, window.features) for window in windows]))
-            found: Logits | None = pipe.recv()
+            answered: Answered | None = pipe.recv()
         except (EOFError, OSError):
-            found = None
-        if found is None:
+            answered = None
+        if answered is None:
             raise DeidError(Code.DEVICE_LOST)
-        return found
+        logits, ran = answered
+        self._seconds.add(ran)
+        return logits
 
     def _connected(self) -> Pipe:
         """A connection of this very process: one that was open before a fork is the parent's."""
@@ -148,7 +157,7 @@ class NetworkServer:
             DeidError: `device-lost`.
         """
         # One that is ending has closed its socket, and lives until its card is set free.
-        ServedNetwork(self.served, Path()).logits([])
+        ServedNetwork(self.served, Path(), ModelSeconds()).logits([])
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,18 +195,22 @@ def _serve(control: Pipe, address: str, key: bytes, folders: Sequence[Path], dev
         for request in gathered:
             by_name[request.name].append(request)
         for name, some in by_name.items():
-            _answer(networks[name].logits, some)
+            _answer(networks[name].logits, some, int(device == CARD))
 
 
-def _answer(run: Any, requests: Sequence[_Request]) -> None:
+def _answer(run: Any, requests: Sequence[_Request], cards: int) -> None:
+    windows, seconds = [window for request in requests for window in request.windows], ModelSeconds()
     try:
-        found = iter(run([window for request in requests for window in request.windows]))
+        with seconds.running(cards):
+            logits = iter(run(windows))
     except Exception:
         os._exit(1)
+    ran = seconds.ran
     for request in requests:
-        answer = [next(found) for _ in request.windows]
+        share = len(request.windows) / len(windows)
+        answered = [next(logits) for _ in request.windows], Ran(*(it * share for it in ran))
         with suppress(OSError):  # the worker is gone
-            request.pipe.send(answer)
+            request.pipe.send(answered)
 
 
 def _accept(listener: Listener, requests: SimpleQueue[_Request]) -> None:
@@ -212,7 +225,7 @@ def _read(pipe: Pipe, requests: SimpleQueue[_Request]) -> None:
         while True:
             name, windows = pipe.recv()
             if not windows:  # asks whether this process is there, and need not wait for the card
-                pipe.send([])
+                pipe.send(([], Ran()))
                 continue
             requests.put(_Request(pipe, name, [Framed(*window) for window in windows]))
 

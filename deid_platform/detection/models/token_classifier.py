@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from deid_platform.detection.api import Candidate, Document, Likelihoods, Source, SourceKind
 from deid_platform.detection.models.decoding import Thresholds, by_word, candidates
-from deid_platform.detection.models.device import PROCESSOR, usable
+from deid_platform.detection.models.device import CARD, PROCESSOR, usable
 from deid_platform.detection.models.folder import NETWORK, VOCABULARY, ModelFolder
 from deid_platform.detection.models.network_server import Served, ServedNetwork
 from deid_platform.detection.models.onnx_network import OnnxNetwork
@@ -25,6 +25,7 @@ from deid_platform.detection.models.torch_network import TorchNetwork
 from deid_platform.detection.models.windows import Window, windows
 from deid_platform.errors import Code, DeidError
 from deid_platform.labels import Label
+from deid_platform.model_seconds import ModelSeconds
 
 
 class Network(Protocol):
@@ -33,6 +34,26 @@ class Network(Protocol):
     def logits(self, windows: Sequence[Framed]) -> list[NDArray[np.float32]]:
         """Logits of each window (pieces, classes), the marks at its ends included; no window changes another's."""
         ...
+
+
+class CountedNetwork:
+    """A network of this process (`Network`), and the seconds in which it runs.
+
+    Args:
+        network: The network.
+        seconds: Where they are counted.
+        device: Where it runs.
+    """
+
+    def __init__(self, network: Network, seconds: ModelSeconds, device: str) -> None:
+        self._network = network
+        self._seconds = seconds
+        self._cards = int(device == CARD)
+
+    def logits(self, windows: Sequence[Framed]) -> list[NDArray[np.float32]]:
+        """See `Network`."""
+        with self._seconds.running(self._cards):
+            return self._network.logits(windows)
 
 
 class TokenClassifier:
@@ -44,6 +65,7 @@ class TokenClassifier:
         threads: For one window; see `OnnxNetwork`.
         device: Where its network runs, one of `device.DEVICES`.
         served: The process that runs it for others too; None for this one.
+        seconds: Where the seconds in which it runs are counted; a count of its own unless given.
 
     Raises:
         DeidError: `model-unusable`; `extra-missing` for a model of `transformers` without torch; `device-missing`.
@@ -57,6 +79,7 @@ class TokenClassifier:
         threads: int | None = None,
         device: str = PROCESSOR,
         served: Served | None = None,
+        seconds: ModelSeconds | None = None,
     ) -> None:
         folder.verified()
         labels = tuple(dict.fromkeys(label for label in folder.classes if label is not None))
@@ -67,7 +90,7 @@ class TokenClassifier:
         usable(device)
         try:
             self.reader = Reader(folder.path / VOCABULARY)
-            self.network = self._network(folder, threads, device, served)
+            self.network = self._network(folder, threads, device, served, seconds or ModelSeconds())
         except Exception:
             raise DeidError(Code.MODEL_UNUSABLE, folder.network) from None
         self._source = Source(SourceKind.MODEL, folder.path.name)
@@ -80,12 +103,15 @@ class TokenClassifier:
     def __repr__(self) -> str:
         return f"<TokenClassifier: {self._source.name}>"
 
-    def _network(self, folder: ModelFolder, threads: int | None, device: str, served: Served | None) -> Network:
+    def _network(
+        self, folder: ModelFolder, threads: int | None, device: str, served: Served | None, seconds: ModelSeconds
+    ) -> Network:
         if served is not None:
-            return ServedNetwork(served, folder.path)
+            return ServedNetwork(served, folder.path, seconds)
         if device == PROCESSOR and not folder.is_transformers:
-            return OnnxNetwork(folder.path / NETWORK, threads=threads)
-        return TorchNetwork(folder, length=self._length + self.reader.marks, device=device)
+            return CountedNetwork(OnnxNetwork(folder.path / NETWORK, threads=threads), seconds, device)
+        length = self._length + self.reader.marks
+        return CountedNetwork(TorchNetwork(folder, length=length, device=device), seconds, device)
 
     def detect(self, documents: Sequence[Document]) -> list[list[Candidate]]:
         """The candidates of each document; see `Detector`. Each is told how likely its words are identifiers."""

@@ -21,8 +21,9 @@ from deid_platform.detection.resolve.judgement import ToWeigh
 from deid_platform.errors import Code, DeidError
 from deid_platform.keys import module_digest, plain_digest
 from deid_platform.llm.answers import AnswersAt, KeptAnswers
-from deid_platform.llm.api import ChatModel, Schema
+from deid_platform.llm.api import Schema
 from deid_platform.llm.endpoint import EndpointSpec
+from deid_platform.llm.engines import Engines
 from deid_platform.llm.prompted import Asking
 from deid_platform.llm.prompts import JUDGES, Prompt, Task, prompt
 from deid_platform.llm.questions import Asked, NoAnswer, Question
@@ -129,14 +130,14 @@ class ChatJudgeSpec:
         """As each of several processes asks: the endpoint's concurrency is divided among them."""
         return replace(self, endpoint=self.endpoint.for_workers(workers))
 
-    def build(self) -> ChatJudge:
-        """The judge; nothing is sent yet.
+    def build(self, models: Engines) -> ChatJudge:
+        """The judge, whose model `models` load; nothing is sent yet.
 
         Raises:
             DeidError: `endpoint-refused`; `settings-invalid` for a key or certificates that cannot be read;
                 `store-write` if answers cannot be kept.
         """
-        model: ChatModel = self.endpoint.build()
+        model = models.chat_model(self.endpoint)
         if self.answers is not None:
             model = KeptAnswers(model, self.answers)
         return ChatJudge(Asked(_prompt(self.prompt), model, self.temperature, self.seed), strict=self.strict)
