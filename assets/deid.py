@@ -6,10 +6,11 @@ import dagster as dg
 
 from assets import shown
 from assets.bench import metrics
+from assets.dictionaries import institution, medical
 from assets.layer import DELIVERIES, ENGINEERS, Counts, delivery_of, layer_asset
 from assets.source import facilities, patients, providers, raw_notes
 from deid_platform.detection.rules.engine.templates import TemplateCounts
-from deid_platform.refresh import tables
+from deid_platform.refresh import dictionaries, tables
 from deid_platform.refresh.named_later import redact_delivery
 from resources import Gpu, SiteResource
 
@@ -35,7 +36,7 @@ _MADE_WITH = {
     kinds={"parquet", "phi"},
     partitions=DELIVERIES,
     # Measured first: a note in a language that the detector was not measured in is quarantined.
-    deps=[raw_notes, patients, providers, facilities, metrics],
+    deps=[raw_notes, patients, providers, facilities, institution, medical, metrics],
     # Whoever puts a model on a GPU runs one of these at a time.
     pool="gpu",
     metadata=shown.columns(
@@ -50,6 +51,7 @@ def redacted_notes(
 ) -> Counts:
     """Each note after detection, redaction and the leak check; a note on which one of them fails is quarantined."""
     it, delivery = site.using(gpu), delivery_of(context)
+    looked_up = dictionaries.in_force(it, delivery)
     meta = dict(redact_delivery(it, delivery).meta)
     labels = sorted(meta["labels"].items(), key=lambda item: -item[1])
     counted, reused = meta["counts"], TemplateCounts(**meta["template_text"])
@@ -77,6 +79,8 @@ def redacted_notes(
         release=meta["release"],
         policy=meta["policy"],
         detector_was_given=meta["inputs"],
+        institution_dictionary=looked_up.institution,
+        medical_dictionary=looked_up.medical,
         made_with=shown.table(("digest of", "is"), [(what, meta[name]) for name, what in _MADE_WITH.items()]),
     )
 

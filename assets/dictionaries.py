@@ -39,7 +39,7 @@ def medical(site: SiteResource) -> Counts:
     "dictionaries/harvested",
     owner=PRIVACY,
     kinds={"parquet", "phi"},
-    deps=[institution, medical, dg.AssetKey(["deid", "redacted_notes"])],
+    deps=[institution, raw_notes, dg.AssetKey(["deid", "redacted_notes"])],
     metadata=shown.columns(tables.HARVEST_SCHEMA),
 )
 def harvested(site: SiteResource) -> Counts:
@@ -55,7 +55,7 @@ def harvested(site: SiteResource) -> Counts:
     "dictionaries/recovered",
     owner=PRIVACY,
     kinds={"parquet", "phi"},
-    deps=[medical, raw_notes],
+    deps=[raw_notes, patients, providers, facilities],
     pool="gpu",
     metadata=shown.columns(tables.HARVEST_SCHEMA),
 )

@@ -1,9 +1,12 @@
 """The dictionaries as datasets of the note store, so that an engineer can see what detection looks up.
 
-Belongs here: writing both dictionaries with their counts, and reading the institution's. Does not belong here: which
-terms of the topics count (`detection/topics/terms.py`), how a clinical term is recovered
-(`detection/resolve/recovery/`) or which might be added (`harvest.py`). Detection builds its own from the same sources,
-in its worker: these are a record, not an input.
+Belongs here: writing both dictionaries with their counts, reading the institution's, and telling whether they are
+those that detection looks up. Does not belong here: which terms of the topics count (`detection/topics/terms.py`), how
+a clinical term is recovered (`detection/resolve/recovery/`) or which might be added (`harvest.py`).
+
+Workers build from rows and lists, which are smaller than the terms that they give and hold more: rosters, former names.
+So that the record cannot tell of another dictionary than the one that was looked up, a delivery is redacted only where
+both are there, of the rows and lists of this moment, and what came of it bears their names (`in_force`).
 
 The institution dictionary has millions of terms and a delivery brings some of them. So each partition holds the terms
 of its own delivery's rows, and of all rows until then only counts. A row of the topics that was ever delivered keeps
@@ -17,14 +20,14 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from deid_platform.detection.resolve.recovery import clinical_terms
 from deid_platform.detection.topics.terms import institution_terms
-from deid_platform.errors import DeidError
+from deid_platform.errors import Code, DeidError
 from deid_platform.keys import module_digest, package_digest
 from deid_platform.notes import Delivery, Topics
 from deid_platform.refresh import tables
@@ -73,11 +76,49 @@ def institution(site: Site, delivery: Delivery) -> Iterator[pa.Table]:
 
 def write_medical(site: Site) -> Manifest:
     """Writes what detection keeps, by list, the site's terms (`site`) and phrases (`allowed`) too; `meta` counts."""
-    spec = site.spec(None)
-    terms = [*clinical_terms(spec.own_terms()), *((phrase, "allowed") for phrase in spec.allow_list().phrases)]
-    digest = site.keyring.digest(*(term for term, _ in terms))
+    terms, digest = _medical(site)
     table = _in_order(_table(terms))
     return _write(site, tables.MEDICAL, tables.ALL, table, {"digest": digest, "kinds": dict(_kinds(table))})
+
+
+class Names(NamedTuple):
+    """What names the dictionaries that a delivery is redacted with.
+
+    Attributes:
+        institution: The terms of the topics as of the delivery.
+        medical: The terms that are kept.
+    """
+
+    institution: str
+    medical: str
+
+
+def in_force(site: Site, delivery: Delivery) -> Names:
+    """What names the dictionaries that detection looks up for a delivery, by the record of them.
+
+    Rows of later deliveries that name its patients are looked up too (`named_later.py`), and are no part of these.
+
+    Raises:
+        DeidError: `not-materialized` for a dictionary that is missing, or is of other rows, lists or code.
+    """
+    return Names(
+        _named(site, tables.INSTITUTION, delivery.key, _digests(site, delivery).get(delivery)),
+        _named(site, tables.MEDICAL, tables.ALL, _medical(site)[1]),
+    )
+
+
+def _named(site: Site, dataset: str, partition: str, digest: str | None) -> str:
+    name: str = site.store.required(dataset, partition).meta["digest"]
+    if name != digest:
+        raise DeidError(Code.NOT_MATERIALIZED, f"{dataset}/{partition}")
+    return name
+
+
+def _medical(site: Site) -> tuple[list[Term], str]:
+    """What detection keeps, by list, and what names it."""
+    spec = site.spec(None)
+    terms = [*clinical_terms(spec.own_terms()), *((phrase, "allowed") for phrase in spec.allow_list().phrases)]
+    return terms, site.keyring.digest(*(term for term, _ in terms))
 
 
 def _digests(site: Site, delivery: Delivery) -> dict[Delivery, str]:

@@ -218,3 +218,34 @@ def test_the_allow_list_is_counted_and_makes_another_release(site: Site, tmp_pat
     own = Site(site.settings.model_copy(update={"detection": section}))
     assert dictionaries.write_medical(own).meta["kinds"]["allowed"] == 2
     assert own.release != site.release
+
+
+def refused(site: Site, delivery: Delivery) -> str | None:
+    """Which dictionary keeps a delivery from being redacted; None if nothing does."""
+    try:
+        dictionaries.in_force(site, delivery)
+    except DeidError as error:
+        assert error.code is Code.NOT_MATERIALIZED
+        return error.ref
+    return None
+
+
+def test_a_delivery_is_redacted_only_with_the_dictionaries_that_are_recorded(
+    site: Site, again: Callable[..., Delivery], tmp_path: Path
+) -> None:
+    delivery = again("2026-03-09", [ANA])
+    assert refused(site, delivery) == f"dictionaries/institution/{delivery.key}"
+    institution = dictionaries.write_institution(site, delivery)
+    medical = dictionaries.write_medical(site)
+    assert dictionaries.in_force(site, delivery) == (institution.meta["digest"], medical.meta["digest"])
+    # The record tells of no other rows, and of no other lists, than those that are looked up.
+    again("2026-03-09", [{**ANA, "last_name": "Quist"}])
+    assert refused(site, delivery) == f"dictionaries/institution/{delivery.key}"
+    dictionaries.write_institution(site, delivery)
+    assert refused(site, delivery) is None
+    (tmp_path / "own.txt").write_text("Quarmby manoeuvre\n", "utf-8")
+    section = site.settings.dictionaries.model_copy(update={"medical_terms": (tmp_path / "own.txt",)})
+    own = Site(site.settings.model_copy(update={"dictionaries": section}))
+    assert refused(own, delivery) == "dictionaries/medical/all"
+    dictionaries.write_medical(own)
+    assert refused(own, delivery) is None
