@@ -6,9 +6,11 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
+import dagster as dg
 import pyarrow as pa
 import pytest
 
+from assets.deid import redacted_notes
 from deid_platform.detection.topics.terms import institution_terms
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery
@@ -16,6 +18,7 @@ from deid_platform.refresh import dictionaries, tables
 from deid_platform.refresh.site import Site
 from deid_platform.refresh.topics import topics_as_of
 from deid_platform.store import Manifest
+from resources import Gpu, SiteResource
 
 ANA = {"patient_id": "P1", "first_name": "Zebulon", "last_name": "Quarmby", "mrn": "00987654"}
 BO = {"patient_id": "P2", "first_name": "Wilhelmina", "last_name": "Trost"}
@@ -249,3 +252,25 @@ def test_a_delivery_is_redacted_only_with_the_dictionaries_that_are_recorded(
     assert refused(own, delivery) == "dictionaries/medical/all"
     dictionaries.write_medical(own)
     assert refused(own, delivery) is None
+
+
+@pytest.mark.warehouse
+def test_redacted_notes_say_which_dictionaries_they_were_made_with(
+    site: Site, installation: Path, again: Callable[..., Delivery]
+) -> None:
+    delivery = again("2026-03-16", [BO])
+
+    def redacted() -> dict[str, object]:
+        context = dg.build_asset_context(partition_key=delivery.key)
+        with Gpu() as gpu:
+            done = redacted_notes(context, site=SiteResource(config=str(installation)), gpu=gpu)
+        assert isinstance(done, dg.MaterializeResult)
+        return dict(done.metadata or {})
+
+    with pytest.raises(dg.Failure, match=r"not-materialized \[dictionaries/institution/hospital@2026-03-16\]"):
+        redacted()
+    institution, medical = dictionaries.write_institution(site, delivery), dictionaries.write_medical(site)
+    shown = redacted()
+    assert shown["institution_dictionary"] == institution.meta["digest"]
+    assert shown["medical_dictionary"] == medical.meta["digest"]
+    assert shown["gpu_seconds"] == 0.0
