@@ -173,6 +173,7 @@ def test_another_process_gets_none_of_what_is_loaded(config: Path, happened: lis
     with Gpu() as gpu:
         gpu.chat_model(spec)
         copy = pickle.loads(pickle.dumps(gpu))
+        assert type(copy) is Models, "a worker loads no Dagster for it"
         assert copy.seconds.ran == Ran()
         copy.release()
         assert happened == ["loaded weights of 4096"]

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from time import perf_counter
 
 import numpy as np
 import psutil
@@ -18,6 +19,7 @@ from deid_platform.corpora.hospital import HospitalSpec, generate, write
 from deid_platform.detection import DetectorSpec
 from deid_platform.detection.models.device import CARD
 from deid_platform.detection.models.folder import ModelFolder
+from deid_platform.detection.models.loading import Models
 from deid_platform.detection.models.token_classifier import TokenClassifier
 from deid_platform.engine import Engine, LocalEngine
 from deid_platform.errors import Code, DeidError
@@ -81,6 +83,17 @@ def test_what_is_found_depends_neither_on_workers_nor_on_other_notes(notes: list
     assert spans(LOCAL, notes) == alone
     assert spans(replace(LOCAL, batch_size=7), notes[::-1]) == alone
     assert any(alone.values())
+
+
+@pytest.mark.parametrize("workers", [1, 4])
+def test_seconds_of_the_card_are_counted_once_however_many_wait_for_it(workers: int, notes: list[Note]) -> None:
+    engine = replace(LOCAL, workers=workers, models=Models())
+    began = perf_counter()
+    spans(engine, notes)
+    ran = engine.models.seconds.ran
+    assert 0 < ran.gpu < perf_counter() - began
+    assert ran.processor == 0
+    engine.models.release()
 
 
 def test_a_cluster_finds_on_the_card_what_this_machine_finds_there(cluster: RayEngine, notes: list[Note]) -> None:

@@ -23,6 +23,10 @@ class Models(Engines):
     and goes with them: a leaderboard of many would not fit a card together.
     """
 
+    def __reduce__(self) -> tuple[type[Models], tuple[()]]:
+        # Not of the class that Dagster's resource makes of it: a worker would load Dagster.
+        return Models, ()
+
     def token_classifier(
         self, folder: ModelFolder, *, professions: bool = True, device: str = PROCESSOR, served: Served | None = None
     ) -> TokenClassifier:
