@@ -58,8 +58,8 @@ class TokenClassifier:
         device: str = PROCESSOR,
         served: Served | None = None,
     ) -> None:
-        folder.verified()
         labels = tuple(dict.fromkeys(label for label in folder.classes if label is not None))
+        folder.verified()
         self.thresholds = Thresholds.of(labels, folder.card["thresholds"])
         self._length = folder.length
         if folder.is_transformers and not (find_spec("torch") and find_spec("transformers")):
