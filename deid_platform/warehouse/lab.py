@@ -22,7 +22,10 @@ from deid_platform.labels import Indirect, Label, Risk
 from deid_platform.warehouse.connection import begin
 from deid_platform.warehouse.held_out import Purpose
 
-_PEERS = ("presidio", "presidio-patterns", "presidio-transformers", "pydeid", "philter", "deidentify")
+_PEERS = (
+    *("presidio", "presidio-patterns", "presidio-transformers", "pydeid", "philter", "deidentify"),
+    *("gliner", "gliner2", "privacy-filter"),
+)
 _VARIANTS = ("", "modified-")
 PEERS = tuple(f"{variant}{it}" for variant in _VARIANTS for it in _PEERS)
 MODELS = (
