@@ -15,6 +15,7 @@ import json
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -117,6 +118,23 @@ class ModelFolder:
             if not (found := self._sha256(name)) or found != self.card["files"].get(name):
                 raise DeidError(Code.MODEL_UNUSABLE, name)
         return self
+
+    def checked(self) -> ModelFolder:
+        """This folder, if it can be run: its classes are read, its files are there, and so is what runs them.
+
+        Raises:
+            DeidError: `model-unusable` with the tag or the file; `extra-missing`.
+        """
+        _ = self.tags
+        self.verified()
+        if self.is_transformers and not (find_spec("torch") and find_spec("transformers")):
+            raise DeidError(Code.EXTRA_MISSING, "ml")
+        return self
+
+    @property
+    def runtime(self) -> str:
+        """What runs it, on the processor."""
+        return "torch" if self.is_transformers else "onnxruntime"
 
     def _read(self, name: str) -> dict[str, Any]:
         try:

@@ -8,7 +8,6 @@ or training (`deid_platform/training`).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from importlib.util import find_spec
 from typing import Protocol
 
 import numpy as np
@@ -58,12 +57,10 @@ class TokenClassifier:
         device: str = PROCESSOR,
         served: Served | None = None,
     ) -> None:
+        folder.checked()
         labels = tuple(dict.fromkeys(label for label in folder.classes if label is not None))
-        folder.verified()
         self.thresholds = Thresholds.of(labels, folder.card["thresholds"])
         self._length = folder.length
-        if folder.is_transformers and not (find_spec("torch") and find_spec("transformers")):
-            raise DeidError(Code.EXTRA_MISSING, "ml")
         usable(device)
         try:
             self.reader = Reader(folder.path / VOCABULARY)
