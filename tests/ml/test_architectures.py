@@ -29,17 +29,21 @@ from transformers import (
     Qwen3ForTokenClassification,
 )
 
+from deid_platform.bench.detectors import Detectors
 from deid_platform.detection import DetectorSpec
 from deid_platform.detection.models.folder import CARD, CONFIG, VOCABULARY, WEIGHTS, ModelFolder
 from deid_platform.detection.models.token_classifier import TokenClassifier
 from deid_platform.errors import Code, DeidError
 from deid_platform.labels import Label
-from deid_platform.notes import Note, Span
+from deid_platform.notes import Note, Span, Topics
+from deid_platform.refresh.site import Site
+from deid_platform.settings import load_settings
 from deid_platform.training.labelled import Labelled
 from deid_platform.training.presets import PRESETS
 from deid_platform.training.run import train
 from deid_platform.training.starting import of_transformers
 from deid_platform.training.transformers_start import settled
+from deid_platform.warehouse.staging import Inputs
 
 SIZE = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64, "num_labels": 3}
 TEXT = "Ndoye was seen on 3/14/2019 and Ndoye will call again. The abdomen was soft."
@@ -180,6 +184,12 @@ def test_a_published_classifier_of_before_safetensors_is_read_once_saved_anew(tm
     assert set(model.classes) == {None, Label.DOCTOR, Label.HOSPITAL, Label.IDNUM}
     tokens, probabilities = TokenClassifier(model).probabilities("Seen by Ndoye")
     assert probabilities.shape == (3, 4) and len(tokens.ids) == 4
+    (tmp_path / "deid.toml").write_text('site = "north"')
+    with Detectors(Site(load_settings(tmp_path / "deid.toml")), ["model:new", "model:old"]) as detectors:
+        (bert,) = detectors
+        assert (bert.word, detectors.missing) == ("bert", {"model:old": WEIGHTS})
+        ((inputs, reading),) = bert.read([Note("1", "Seen by Ndoye")], Topics())
+    assert (inputs, len(reading.hidden)) == (Inputs.TEXT, 1)
 
 
 def test_code_in_a_folder_is_not_run(folder_of, tmp_path):
