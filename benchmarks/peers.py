@@ -18,6 +18,7 @@ nothing in them is hidden. Words a second are of processor time on one core, wit
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,7 +69,10 @@ def ours(name: str, spec: DetectorSpec, notes: Sequence[Note], *, variant: bool 
 def theirs(peer: Peer, notes: Sequence[Note]) -> Row:
     """A peer in its own interpreter."""
     with PeerProcess(peer) as process:
-        return Row(peer.name, read_peer(process, notes), peer.labels)
+        row = Row(peer.name, read_peer(process, notes), peer.labels)
+    if process.unclaimed:
+        print(f"{peer.name}: kinds that are in no crosswalk: {', '.join(sorted(process.unclaimed))}", file=sys.stderr)
+    return row
 
 
 def scored(row: Row, notes: Sequence[Note], gold: Sequence[Sequence[Span]], labels: Collection[Label]) -> Scores:

@@ -231,6 +231,7 @@ def test_a_peer_in_its_process(stub) -> None:
             [],
             [(6, 7, "ODD")],
         ]
+        assert peer.unclaimed == {"ODD"}
         assert peer.find([]) == []
         assert peer.find(["again 1/2/2003"]) == [[(6, 14, "DATE_TIME")]]
         assert peer.seconds == 1.0
