@@ -10,7 +10,7 @@ from assets.layer import PRIVACY, Counts, layer_asset
 from deid_platform.bench.corpora import CorpusKey
 from deid_platform.bench.detectors import Detectors
 from deid_platform.bench.leaderboard import Leaderboard, notes_to_score
-from deid_platform.bench.plan import CHAT, OURS, plan_of
+from deid_platform.bench.plan import CHAT, OURS, models_of, plan_of
 from deid_platform.corpora.catalogue import PUBLISHED
 from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.scores import SMALLEST_SHOWN, suppress
@@ -29,7 +29,7 @@ CORPORA = {
 
 
 def detector_scores(settings: Settings) -> dg.AssetsDefinition:
-    """The asset of an installation: the platform's own detectors, and what its deid.toml has of peers and prompts."""
+    """The asset of an installation: its own detectors, its plan's models, and the peers and prompts of deid.toml."""
     chats = [f"{CHAT}{name}" for name in prompt_names()] if settings.llm else []
 
     @layer_asset(
@@ -40,7 +40,7 @@ def detector_scores(settings: Settings) -> dg.AssetsDefinition:
         partitions=dg.MultiPartitionsDefinition(
             {
                 "corpus": dg.StaticPartitionsDefinition(list(CORPORA)),
-                "detector": dg.StaticPartitionsDefinition([*OURS, *settings.peers, *chats]),
+                "detector": dg.StaticPartitionsDefinition([*OURS, *models_of(settings), *settings.peers, *chats]),
             }
         ),
         description=(

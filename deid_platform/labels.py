@@ -245,6 +245,31 @@ CROSSWALKS: dict[str, dict[str, Label | None]] = {
         "Website": Label.URL,
         "Zip Code": Label.ZIP,
     },
+    "obi": {
+        # Classes of obi's ClinicalBERT and RoBERTa for de-identification, which learned from i2b2-2014 with its labels
+        # joined: LOC is every place but a hospital, ID every number, OTHERPHI what is in none of the others.
+        "PATIENT": Label.PATIENT,
+        "STAFF": Label.DOCTOR,
+        "AGE": Label.AGE,
+        "DATE": Label.DATE,
+        "PHONE": Label.PHONE,
+        "ID": Label.IDNUM,
+        "EMAIL": Label.EMAIL,
+        "PATORG": Label.ORGANIZATION,
+        "HOSP": Label.HOSPITAL,
+        "LOC": Label.LOCATION_OTHER,
+        "OTHERPHI": Label.IDNUM,
+    },
+    "stanford-aimi": {
+        # Classes of StanfordAIMI's de-identifiers of radiology reports; HCW is a health care worker.
+        "PATIENT": Label.PATIENT,
+        "HCW": Label.DOCTOR,
+        "HOSPITAL": Label.HOSPITAL,
+        "VENDOR": Label.ORGANIZATION,
+        "PHONE": Label.PHONE,
+        "ID": Label.IDNUM,
+        "DATE": Label.DATE,
+    },
     "mimic-iii": {
         # Types of its placeholders as `corpora/placeholders.py` reads them: in small letters, without what stands in
         # brackets and without numbers, so that "First Name7 (NamePattern1) 202" is "first name".

@@ -17,9 +17,10 @@ from functools import cache
 from typing import Any
 
 from deid_platform.bench.corpora import CorpusKey, notes_of_test
-from deid_platform.bench.detectors import Detectors, MeasuredDetector, Reading, word_of
+from deid_platform.bench.detectors import Detectors, MeasuredDetector, word_of
 from deid_platform.bench.held_out import look
 from deid_platform.bench.plan import BenchPlan
+from deid_platform.bench.reading import Reading
 from deid_platform.corpora.catalogue import corpus_of, is_carrier
 from deid_platform.detection.peers.claims import CLAIMS, claimed
 from deid_platform.detection.peers.process import Peer
@@ -44,7 +45,10 @@ from deid_platform.warehouse.staging import Inputs
 _ENGLISH = "en"
 _CODE = (
     *(f"deid_platform.evaluation.{it}" for it in ("bootstrap", "claimed", "scores", "token_scores", "tokens")),
-    *(f"deid_platform.{it}" for it in ("detection.peers.claims", "bench.detectors", "bench.leaderboard")),
+    *(
+        f"deid_platform.{it}"
+        for it in ("detection.peers.claims", "bench.detectors", "bench.leaderboard", "bench.reading")
+    ),
 )
 _MEASURES = ("recall", "precision", "f1", "entity_recall", "leak_rate", "clinical_retention")
 _ON_CLAIMS = ("recall", "precision", "f1", "entity_recall")
@@ -133,7 +137,7 @@ class Leaderboard:
 
     def __init__(self, site: Site) -> None:
         self._site = site
-        self._recorded: dict[str, set[tuple[str, str]]] = {}
+        self._recorded: dict[str, set[tuple[str, str, str]]] = {}
 
     def is_measured(self, detector: MeasuredDetector, given: NotesToScore) -> bool:
         """Whether a detector was measured on these notes, and the figures are in the warehouse.
@@ -189,8 +193,9 @@ class Leaderboard:
         known = self._recorded.get(detector.digest)
         if known is None:
             found = lab_scores(self._site.warehouse.engine(Role.OFFICER), detector.digest)
-            known = self._recorded[detector.digest] = {(on.gold, on.locale) for on, _ in found}
-        return (key.corpus, key.locale) in known
+            known = self._recorded[detector.digest] = {(on.detector, on.gold, on.locale) for on, _ in found}
+        # One detector may have two words: a site's own model in its ensemble, and the same as a plan names it.
+        return (detector.word, key.corpus, key.locale) in known
 
     def _record(self, detector: MeasuredDetector, given: NotesToScore, scored: Sequence[Scored], taken: int) -> None:
         for it in scored:

@@ -17,6 +17,7 @@ from pydantic_core import PydanticCustomError
 
 from deid_platform.bench.corpora import CorpusKey
 from deid_platform.corpora.catalogue import PUBLISHED
+from deid_platform.detection.named import is_model, is_own, parted
 from deid_platform.detection.peers.process import Peer
 from deid_platform.errors import Code, DeidError, did_you_mean
 from deid_platform.llm.prompts import prompt_names
@@ -25,7 +26,7 @@ from deid_platform.strict_yaml import read_yaml
 from deid_platform.surrogates.locales import LOCALES
 
 OURS = ("rules", "ensemble")
-"""The platform's own detectors that a plan may name; any other name is a chat model's or a peer's."""
+"""The platform's own detectors as the site has them."""
 CHAT = "chat:"
 """Before the name of a prompt to the language model of deid.toml."""
 _SHIPPED = resources.files("deid_platform.bench") / "plans"
@@ -62,7 +63,8 @@ class BenchPlan(_Part):
 
     Attributes:
         says: What it is for.
-        detectors: `rules`, `ensemble`, `chat:PROMPT`, and peers as docs/peers.md names them.
+        detectors: `rules`, `ensemble`, `ensemble:MODEL`, `model:MODEL`, `chat:PROMPT`, peers as docs/peers.md names
+            them, and a model joined with one, `model:MODEL+PEER`.
         corpora: Published corpora by name, in the order in which they are measured.
         notes: The most notes of each corpus and locale.
     """
@@ -79,11 +81,14 @@ class BenchPlan(_Part):
             if name.startswith(CHAT):
                 if name.removeprefix(CHAT) not in prompt_names():
                     raise PydanticCustomError("detector", "no prompt has that name")
-            elif name not in OURS:
+            elif not _is_ours(name):
+                model, peer = parted(name) or ("", name)
                 try:
-                    Peer.parse(f"{name}=")
+                    Peer.parse(f"{peer}=")
                 except DeidError:
                     raise PydanticCustomError("detector", "no detector and no peer has that name") from None
+                if model and not is_model(model):
+                    raise PydanticCustomError("detector", "only a model alone is joined with a peer")
         if len(set(detectors)) < len(detectors):
             raise PydanticCustomError("detector", "each once")
         return detectors
@@ -98,8 +103,9 @@ class BenchPlan(_Part):
 
     @property
     def peers(self) -> tuple[str, ...]:
-        """The peers among its detectors."""
-        return tuple(name for name in self.detectors if name not in OURS and not name.startswith(CHAT))
+        """The peers among its detectors, those that are joined with a model too."""
+        others = (name for name in self.detectors if not _is_ours(name) and not name.startswith(CHAT))
+        return tuple(dict.fromkeys((parted(name) or ("", name))[1] for name in others))
 
     def surrogate_corpora(self) -> Iterator[CorpusKey]:
         """Its corpora in their locales, in order."""
@@ -144,6 +150,18 @@ def plan_of(settings: Settings, asked: str | None = None) -> BenchPlan:
     return load_plan(name if name in plan_names() else settings.path(Path(name)))
 
 
+def models_of(settings: Settings) -> tuple[str, ...]:
+    """The models that an installation's plan names, alone, in the ensemble or joined; none of an unreadable plan.
+
+    A name with a bar, which parts the dimensions of a partition, is left out.
+    """
+    try:
+        names = plan_of(settings).detectors
+    except DeidError:  # `deid bench` says why
+        return ()
+    return tuple(name for name in names if name not in OURS and (parted(name) or is_own(name)) and "|" not in name)
+
+
 def parse_plan(source: bytes) -> BenchPlan:
     """A plan from YAML.
 
@@ -160,6 +178,11 @@ def parse_plan(source: bytes) -> BenchPlan:
         raise DeidError(Code.PLAN_INVALID, ", ".join(sorted(faults))) from None
     except ValueError:
         raise DeidError(Code.PLAN_INVALID, "not YAML without doubled keys") from None
+
+
+def _is_ours(name: str) -> bool:
+    """Whether it is a detector of the platform, with the site's models or with one that the plan names."""
+    return name in OURS or (is_own(name) and ":" in name)
 
 
 def _shown(key: str | int) -> str:

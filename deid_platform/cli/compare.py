@@ -59,7 +59,8 @@ def compare(
             help="Two or more, parted by commas: a registered detector; `model:MODEL`, a model alone; "
             "`ensemble:MODEL`, the ensemble with that model; `chat:PROMPT`, a prompt to the language model of "
             "deid.toml (docs/language-models.md); or a peer, `NAME[:ENGINE:MODEL][=INTERPRETER]` (docs/peers.md), "
-            "whose interpreter may stand in [peers] of deid.toml. MODEL is a model's name or folder. May be repeated.",
+            "whose interpreter may stand in [peers] of deid.toml; `model:MODEL+PEER`, both joined. "
+            "MODEL is a model's name or folder. May be repeated.",
         ),
     ],
     html: Annotated[
@@ -105,7 +106,7 @@ def compare(
     from deid_platform.detection import DetectorSpec, detector_names
     from deid_platform.detection.models.device import usable
     from deid_platform.engine import LocalEngine
-    from deid_platform.evaluation import comparison, side_by_side
+    from deid_platform.evaluation import comparison, named_detectors, side_by_side
     from deid_platform.output import STANDARD_OUTPUT, Output
     from deid_platform.reports.comparison import comparison_html, comparison_records, comparison_tables
     from deid_platform.settings import files_in_force
@@ -127,7 +128,7 @@ def compare(
     )
     settings = settings_or_none(None)
     peers = {} if settings is None else {name: settings.path(path) for name, path in settings.peers.items()}
-    named = side_by_side.detectors(detectors, base, peers, lambda: _asking(settings))
+    named = named_detectors.detectors(detectors, base, peers, lambda: _asking(settings))
     if len(named) < 2:
         raise typer.BadParameter("name at least two; `deid evaluate` scores one", param_hint="--detectors")
     with side_by_side.ready(named, LocalEngine(workers=workers)) as finders:

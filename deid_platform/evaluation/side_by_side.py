@@ -1,8 +1,8 @@
 """Detectors of any kind on the same notes: what `deid compare` does, without a warehouse.
 
-Belongs here: which detectors a command line names, reading the notes with their gold if they have any, and running one
-detector after the other. Does not belong here: what is counted (`comparison.py`), the peers themselves
-(`detection/peers/`), or asking a language model (`llm/`).
+Belongs here: reading the notes with their gold if they have any, and running one detector after the other. Does not
+belong here: which detectors a command line names (`named_detectors.py`), what is counted (`comparison.py`), the peers
+themselves (`detection/peers/`), or asking a language model (`llm/`).
 
 All that can be refused is refused before a note is read: an unknown detector, a model or a peer that is not there. The
 notes are then held in memory, since every detector reads all of them.
@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Protocol
 
 from deid_platform.corpora import Format, Reason, Rejection, Role
@@ -29,44 +28,22 @@ from deid_platform.corpora.refusals import Refusals
 from deid_platform.corpora.single_files import read_notes
 from deid_platform.corpora.source import STANDARD_INPUT, opened
 from deid_platform.corpora.tables import table_rows
-from deid_platform.detection import DetectorSpec, detector_names, stage_names
-from deid_platform.detection.peers.claims import CLAIMS
-from deid_platform.detection.peers.process import VARIANT, Peer, PeerProcess
+from deid_platform.detection.named import Joined, Own
+from deid_platform.detection.peers.process import Peer, PeerProcess
+from deid_platform.detection.peers.variants import varied_model
 from deid_platform.engine import Engine
-from deid_platform.errors import Code, DeidError, did_you_mean
+from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.comparison import Compared, ComparedNote, Hidden
+from deid_platform.evaluation.named_detectors import Chat, Named
 from deid_platform.labels import Label
 from deid_platform.llm.answered import Mention
-from deid_platform.llm.prompted import Asking, NotFound, Prompted
-from deid_platform.llm.prompts import Prompt, prompt
+from deid_platform.llm.prompted import NotFound, Prompted
 from deid_platform.notes import Note
 from deid_platform.stopping import check
 
-MODEL = "model"
-"""Before a model's name or folder: the token classifier alone."""
-CHAT = "chat"
-"""Before a prompt's name: the prompt, and the language model of deid.toml."""
 _PEER_BATCH = 16
 
 
-@dataclass(frozen=True)
-class Ours:
-    """A detector of the platform, under the name by which it was asked for."""
-
-    name: str
-    spec: DetectorSpec
-
-
-@dataclass(frozen=True)
-class Chat:
-    """A prompt and how the model is asked, under the name by which it was asked for."""
-
-    name: str
-    prompt: Prompt
-    asking: Asking
-
-
-Named = Ours | Peer | Chat
 OnBatch = Callable[[int], None]
 
 
@@ -83,80 +60,6 @@ class Finder(Protocol):
         ...
 
 
-def detectors(
-    written: Iterable[str],
-    base: DetectorSpec,
-    peers: Mapping[str, Path] = MappingProxyType({}),
-    asking: Callable[[], Asking] | None = None,
-) -> list[Named]:
-    """The detectors that a command line names, in its order.
-
-    Args:
-        written: Each one or several, parted by commas: a registered detector; `model:MODEL`, a token classifier alone;
-            `DETECTOR:MODEL`, a detector with that model in the place of the shipped one; `chat:PROMPT`, a prompt to a
-            language model; or a peer, `NAME[:ENGINE:MODEL][=INTERPRETER]`. A comma within a peer's model does not
-            part it.
-        base: What ours have in common: topics, recognizers, allow list, device. A detector without the stage that uses
-            one of them goes without it.
-        peers: Name -> interpreter, of peers that are named without one.
-        asking: How the language model is asked; called where a prompt is named.
-
-    Raises:
-        DeidError: `detector-unknown`, `prompt-unknown`, `llm-missing` for a prompt without a model, `peer-unknown`,
-            `peer-missing` for a peer without an interpreter, `settings-invalid` for a model of a detector that has
-            none, `input-invalid` for a name that comes twice.
-    """
-    found = [_named(each, base, peers, asking) for one in written for each in _parted(one)]
-    names = [each.name for each in found]
-    if twice := next((name for name in names if names.count(name) > 1), None):
-        raise DeidError(Code.INPUT_INVALID, f"detectors: {twice} comes twice")
-    return found
-
-
-def _parted(written: str) -> list[str]:
-    """At each comma, but for the one in `presidio:transformers:FOLDER,MODEL=INTERPRETER`."""
-    parts: list[str] = []
-    for part in written.split(","):
-        open_ended = parts and _is_peer(parts[-1]) and parts[-1].count(":") > 1 and "=" not in parts[-1]
-        if open_ended and "=" in part and not _is_peer(part):
-            parts[-1] += f",{part}"
-        else:
-            parts.append(part.strip())
-    return parts
-
-
-def _is_peer(written: str) -> bool:
-    return written.replace("=", ":").partition(":")[0].removeprefix(VARIANT) in CLAIMS
-
-
-def _named(written: str, base: DetectorSpec, peers: Mapping[str, Path], asking: Callable[[], Asking] | None) -> Named:
-    name, _, model = written.partition(":")
-    if name == CHAT:
-        chosen = prompt(model)
-        if asking is None:
-            raise DeidError(Code.LLM_MISSING)
-        return Chat(written, chosen, asking())
-    if _is_peer(written) or ("=" in written and name not in (MODEL, *detector_names())):
-        if "=" in written:
-            return Peer.parse(written)
-        if written not in peers:
-            raise DeidError(Code.PEER_MISSING, f"{name}: no interpreter, here or in [peers] of deid.toml")
-        return Peer.parse(f"{written}={peers[written]}")
-    if name not in (MODEL, *detector_names()):
-        raise DeidError(Code.DETECTOR_UNKNOWN, did_you_mean(name, (*detector_names(), MODEL, CHAT, *CLAIMS)))
-    stages = stage_names(detector_names()[0] if name == MODEL else name)
-    spec = replace(
-        base,
-        name=detector_names()[0] if name == MODEL else name,
-        models=(model,) if model else None,
-        without=tuple(stage for stage in stages if stage != "models") if name == MODEL else (),
-        recognizers=base.recognizers if "recognizers" in stages and name != MODEL else None,
-        keep=base.keep if "recovery" in stages and name != MODEL else None,
-    )
-    spec.chosen_models()  # is refused here where there is none of that name
-    return Ours(written, spec)
-
-
 @contextmanager
 def ready(named: Iterable[Named], engine: Engine) -> Iterator[list[Finder]]:
     """The detectors, peers in their processes, which end with the block.
@@ -166,19 +69,27 @@ def ready(named: Iterable[Named], engine: Engine) -> Iterator[list[Finder]]:
             for a language model where no note may go.
     """
     with ExitStack() as stack:
-        yield [
-            _OfPeer(stack.enter_context(PeerProcess(each)))
-            if isinstance(each, Peer)
-            else _OfChat.built(each)
-            if isinstance(each, Chat)
-            else _OfOurs(each, engine)
-            for each in named
-        ]
+
+        def of_peer(peer: Peer) -> _OfPeer:
+            return _OfPeer(stack.enter_context(PeerProcess(peer)))
+
+        def finder(it: Named) -> Finder:
+            match it:
+                case Peer():
+                    return of_peer(it)
+                case Joined():
+                    return _OfJoined(it.name, _OfOwn(it.model, engine), of_peer(it.peer))
+                case Chat():
+                    return _OfChat.built(it)
+                case Own():
+                    return _OfOwn(it, engine)
+
+        yield [finder(it) for it in named]
 
 
 @dataclass(frozen=True)
-class _OfOurs:
-    detector: Ours
+class _OfOwn:
+    detector: Own
     engine: Engine
 
     @property
@@ -192,6 +103,8 @@ class _OfOurs:
             if detection.spans is None:
                 failed.add(len(found))
             found.append([Hidden.of(span) for span in detection.spans or ()])
+        if self.detector.variant:
+            found = [_varied(note.text, some) for note, some in zip(notes, found, strict=True)]
         return Compared(self.name, self.detector.spec.inputs, failed_on=frozenset(failed)), found
 
 
@@ -218,6 +131,19 @@ class _OfPeer:
             ]
             on_batch(len(batch))
         return Compared(peer.name, labels=peer.labels), found
+
+
+@dataclass(frozen=True)
+class _OfJoined:
+    name: str
+    model: _OfOwn
+    peer: _OfPeer
+
+    def hidden(self, notes: Sequence[Note], on_batch: OnBatch) -> tuple[Compared, list[list[Hidden]]]:
+        model, mine = self.model.hidden(notes, lambda _: None)
+        _, its = self.peer.hidden(notes, on_batch)
+        both = [[*one, *other] for one, other in zip(mine, its, strict=True)]
+        return Compared(self.name, failed_on=model.failed_on), both
 
 
 @dataclass(frozen=True)
@@ -248,6 +174,11 @@ class _OfChat:
             on_batch(1)
         seen = {what: n for what, n in remarks.items() if n}
         return Compared(self.name, failed_on=frozenset(failed), remarks=seen), found
+
+
+def _varied(text: str, found: Sequence[Hidden]) -> list[Hidden]:
+    places = varied_model(text, [(it.start, it.end, it.label) for it in found])
+    return [Hidden(start, end, label, frozenset((label,))) for start, end, label in places]
 
 
 def _hidden(mention: Mention) -> Hidden:

@@ -22,8 +22,22 @@ from deid_platform.labels import Indirect, Label, Risk
 from deid_platform.warehouse.connection import begin
 from deid_platform.warehouse.held_out import Purpose
 
-_PEERS = ("presidio", "presidio-patterns", "presidio-transformers", "pydeid", "philter", "deidentify")
-PEERS = (*_PEERS, *(f"modified-{it}" for it in _PEERS))
+_PEERS = (
+    *("presidio", "presidio-patterns", "presidio-transformers", "pydeid", "philter", "deidentify"),
+    *("gliner", "gliner2", "privacy-filter"),
+)
+_VARIANTS = ("", "modified-")
+PEERS = tuple(f"{variant}{it}" for variant in _VARIANTS for it in _PEERS)
+MODELS = (
+    "ensemble-own",
+    *(
+        f"{variant}{model}{peer}"
+        for variant in _VARIANTS
+        for model in ("bert", "model-own", "model-shipped")
+        for peer in ("", "-presidio", "-peer")
+    ),
+)
+"""Models that are not the site's: in the ensemble, alone, or joined with a peer. The digest tells which."""
 CHATS = tuple(
     f"chat-{task}-{shots}{language}"
     for task in ("extract", "extract-groups", "rewrite", "tag")
@@ -37,7 +51,7 @@ JUDGES = tuple(
 """Prompts of judges to a chat model, likewise."""
 DETECTORS = (
     *("ensemble", "rules", "patterns", "gazetteer", "roster"),
-    *(*PEERS, "bert", "bert-presidio", *CHATS),
+    *(*PEERS, *MODELS, *CHATS),
     *("lexical-judge", *JUDGES),
 )
 GOLDS = (

@@ -33,7 +33,9 @@ from deid_platform.bench.leaderboard import (
     notes_to_score,
 )
 from deid_platform.bench.plan import BenchPlan, parse_plan
+from deid_platform.detection.models.folder import ModelFolder
 from deid_platform.detection.peers.claims import CLAIMS, claimed
+from deid_platform.detection.registry import SHIPPED
 from deid_platform.errors import Code, DeidError
 from deid_platform.refresh import tables
 from deid_platform.refresh.site import Site
@@ -235,6 +237,48 @@ def test_a_peer_that_fails_holds_up_nobody(site: Site, plan: BenchPlan) -> None:
     assert len(found) == 3
 
 
+def test_models_of_ones_own_are_measured_alone_in_the_ensemble_and_joined_with_a_peer(
+    site: Site, installation: Path
+) -> None:
+    own = installation.with_name("models") / "own"  # a folder of deid.toml's neighbourhood
+    shutil.copytree(ModelFolder.shipped(SHIPPED).path, own)
+    (broken := own.with_name("broken")).mkdir()
+    (broken / "config.json").write_text('{"id2label": {"0": "O", "1": "B-WARD"}}')
+    here_ = ["model:models/own", "ensemble:models/own", "model:models/own+pydeid"]
+    elsewhere = ["model:models/none", "model:models/broken", "model:models/own+philter"]
+    plan = parse_plan(PLAN.replace("[rules, pydeid, philter]", json.dumps(here_ + elsewhere)).encode())
+    with Detectors(site, plan.detectors) as detectors:
+        assert [it.name for it in detectors] == here_
+        assert detectors.missing.keys() == set(elsewhere)
+        assert "B-WARD is a tag of no label scheme" in detectors.missing["model:models/broken"]
+        digests = {it.name: it.digest for it in detectors}
+        keys, _ = here(site, plan)
+        found = list(carried_out(site, plan, keys, detectors))
+    assert [(it.name, it.key.corpus) for it in found if isinstance(it, Measured)] == [
+        *((name, "asq_phi") for name in here_),
+        *((name, "meddocan") for name in here_[:2]),
+    ]
+    shown = {
+        word: {(row["inputs"], row["detector_digest"]) for row in figures(site, detector=word, gold="asq_phi")}
+        for word in ("model-own", "ensemble-own", "model-own-peer")
+    }
+    assert shown == {
+        "model-own": {("text", digests[here_[0]])},
+        "ensemble-own": {("topics", digests[here_[1]]), ("text", digests[here_[1]])},
+        "model-own-peer": {("text", digests[here_[2]])},
+    }
+    recalls = {
+        word: figures(
+            site, detector=word, gold="asq_phi", inputs="text", family="words", subject="ALL", measure="recall"
+        )
+        for word in ("model-own", "pydeid", "model-own-peer")
+    }
+    alone, peer, both = (float(str(rows[-1]["value"])) for rows in recalls.values())
+    assert max(alone, peer) <= both
+    with Detectors(site, here_) as detectors:
+        assert [it.anew for it in carried_out(site, plan, keys, detectors) if isinstance(it, Measured)] == [False] * 5
+
+
 def test_a_prompt_is_measured_with_failed_notes_missed_and_left_out(site: Site) -> None:
     plan = parse_plan(
         PLAN.replace("[rules, pydeid, philter]", '["chat:extract-zero", "chat:extract-zero-it"]').encode()
@@ -297,6 +341,13 @@ def test_the_asset_has_a_partition_for_each_corpus_locale_and_detector(site: Sit
     asset = assets.detector_scores(site.settings)
     keys = asset.partitions_def.get_partition_keys() if asset.partitions_def else []
     assert {"asq_phi.hi|rules", "asq_phi.hi|ensemble", "asq_phi.hi|pydeid", "e3c_it.it_IT|philter"} <= set(keys)
+    assert not any("model" in key for key in keys)
+    (installation.with_name("models.yaml")).write_text(
+        PLAN.replace("[rules,", '["model:minilm", "model:minilm+pydeid",')
+    )
+    bench = site.settings.bench.model_copy(update={"plan": "models.yaml"})
+    of_models = assets.detector_scores(site.settings.model_copy(update={"bench": bench})).partitions_def
+    assert {"asq_phi.hi|model:minilm", "asq_phi.hi|model:minilm+pydeid"} <= set(of_models.get_partition_keys())
     resources = {"site": SiteResource(config=str(installation))}
 
     def shown(corpus: str, detector: str) -> dict[str, object]:

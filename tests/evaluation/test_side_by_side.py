@@ -12,9 +12,10 @@ import pytest
 from command_line import deid, deid_in_a_pipe
 
 from deid_platform.detection import DetectorSpec
+from deid_platform.detection.named import Joined, Own
 from deid_platform.detection.peers.process import Peer
 from deid_platform.errors import Code, DeidError
-from deid_platform.evaluation.side_by_side import Ours, detectors
+from deid_platform.evaluation.named_detectors import detectors
 
 TEXT = "Ms. Ann Quillfeather met Dr. Alan Reed on 03/04/2019."
 NOTES = [
@@ -75,7 +76,7 @@ def test_detectors_by_their_names() -> None:
         "presidio:transformers:/m",
     ]
     rules, ensemble, model, presidio, *_ = found
-    assert isinstance(rules, Ours) and isinstance(ensemble, Ours) and isinstance(model, Ours)
+    assert isinstance(rules, Own) and isinstance(ensemble, Own) and isinstance(model, Own)
     assert isinstance(presidio, Peer) and presidio.python == Path("/p/python")
     assert (rules.spec.models, ensemble.spec.models) == (None, ("minilm",))
     assert model.spec.stages == ("models",)
@@ -84,12 +85,32 @@ def test_detectors_by_their_names() -> None:
 def test_what_ours_have_in_common_goes_to_those_that_use_it(tmp_path: Path) -> None:
     (keep := tmp_path / "keep.txt").write_text("Bruce protocol\n")
     found = detectors(["rules,patterns,model:minilm"], DetectorSpec("ensemble", keep=keep))
-    assert [it.spec.keep for it in found if isinstance(it, Ours)] == [keep, None, None]
+    assert [it.spec.keep for it in found if isinstance(it, Own)] == [keep, None, None]
+
+
+def test_a_model_joined_with_a_peer_by_their_names() -> None:
+    (both,) = detectors(["modified-model:minilm+modified-presidio:transformers:/m+n,en_core=/p/python"], BASE)
+    assert isinstance(both, Joined)
+    assert both.name == "modified-model:minilm+modified-presidio:transformers:/m+n,en_core"
+    assert (both.model.variant, both.model.spec.stages, both.model.kind) == (
+        True,
+        ("models",),
+        "modified-model-shipped",
+    )
+    assert (both.peer.variant, both.peer.model, both.peer.python) == (True, "/m+n,en_core", Path("/p/python"))
+    # A folder may have a plus in its name, unless a peer's name follows.
+    with pytest.raises(DeidError, match="minilm") as error:
+        detectors(["model:/models/a+b"], BASE)
+    assert error.value.code is Code.DETECTOR_UNKNOWN
 
 
 @pytest.mark.parametrize(
     ("written", "code", "said"),
     [
+        ("rules,model:minilm+presidio", Code.PEER_MISSING, "presidio: no interpreter"),
+        ("rules,ensemble+presidio=py", Code.DETECTOR_UNKNOWN, "only a model alone"),
+        ("rules,modified-ensemble", Code.DETECTOR_UNKNOWN, "ensemble"),
+        ("rules,model:", Code.DETECTOR_UNKNOWN, "model"),
         ("ruls,ensemble", Code.DETECTOR_UNKNOWN, "rules"),
         ("rules,model:nowhere", Code.DETECTOR_UNKNOWN, "minilm"),
         ("rules:minilm,ensemble", Code.SETTINGS_INVALID, "the detector rules has no models"),
@@ -205,6 +226,22 @@ def test_a_peer_beside_ours(folder: Path) -> None:
     shared = found["on_shared_labels"]
     assert shared["labels"] == 15
     assert shared["scores"]["recall"]["value"] == pytest.approx(1 / 11)  # all five are among its labels
+
+
+@pytest.mark.process
+def test_a_model_joined_with_a_peer_hides_what_either_finds(folder: Path) -> None:
+    written = peer(folder)
+    shown = deid(
+        *("compare", str(folder / "gold.jsonl"), "--json"),
+        *("--detectors", f"model:minilm,modified-model:minilm,{written},model:minilm+{written}"),
+    )
+    assert shown.returncode == 0, shown.stderr
+    model, varied, alone, both = records(shown.stdout)
+    assert both["detector"] == "model:minilm+presidio:spacy:en=core"
+    assert max(model["hidden_words"], alone["hidden_words"]) <= both["hidden_words"]
+    assert both["hidden_words"] <= model["hidden_words"] + alone["hidden_words"]
+    assert both["recall"]["value"] >= model["recall"]["value"] > alone["recall"]["value"] > 0
+    assert varied["hidden_words"] == model["hidden_words"]  # no age, no birth date in these
 
 
 @pytest.mark.process

@@ -4,7 +4,9 @@ Belongs here: words, thresholds and which words are one candidate. Does not belo
 (`token_classifier.py`), or where an identifier ends (`resolve/ends.py`).
 
 A word is an identifier if the probability that it is any reaches the threshold of its likeliest label. Neighbours of
-one label are one candidate, and so is a single sign between two of them ("3/14", "Smith-Jones").
+one label are one candidate, and so is a single sign between two of them ("3/14", "Smith-Jones"); unless the model's
+tags say that the second begins another identifier, and a blank stands before it. Without a blank they are not asked:
+classifiers that read "3/14" as one word learned nothing of its parts.
 """
 
 from __future__ import annotations
@@ -57,7 +59,11 @@ def by_word(probabilities: NDArray[np.float32], words: NDArray[np.int64]) -> NDA
 
 
 def candidates(
-    tokens: Tokens, probabilities: NDArray[np.float32], thresholds: Thresholds, source: Source
+    tokens: Tokens,
+    probabilities: NDArray[np.float32],
+    thresholds: Thresholds,
+    source: Source,
+    begins: NDArray[np.bool_] | None = None,
 ) -> list[Candidate]:
     """The candidates of a text.
 
@@ -66,6 +72,7 @@ def candidates(
         probabilities: Of each word (words, classes); the first class is no identifier.
         thresholds: From where on a word is an identifier.
         source: What the candidates come from.
+        begins: Which words begin an identifier (words); None of tags that do not say.
     """
     if not len(tokens.starts):
         return []
@@ -74,7 +81,10 @@ def candidates(
     _bridge(label, tokens)
     of_person = np.isin(label, [thresholds.labels.index(it) for it in PERSONS if it in thresholds.labels])
     found: list[Candidate] = []
-    for first, last in _runs(np.where(of_person, len(thresholds.labels), label), tokens.gaps):
+    apart = tokens.gaps >= _LINE
+    if begins is not None:
+        apart |= begins & (tokens.gaps > _JOINED)
+    for first, last in _runs(np.where(of_person, len(thresholds.labels), label), apart):
         # One name has one label: the likeliest over all of its words.
         kind = label[first] if not of_person[first] else int(probabilities[first : last + 1, 1:].sum(axis=0).argmax())
         start, end = int(tokens.starts[first]), int(tokens.ends[last])
@@ -92,10 +102,10 @@ def _bridge(label: NDArray[np.int64], tokens: Tokens) -> None:
     label[1:-1] = np.where(inner & close, label[:-2], label[1:-1])
 
 
-def _runs(label: NDArray[np.int64], gaps: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
-    """First and last word of each run of one label on one line."""
+def _runs(label: NDArray[np.int64], apart: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
+    """First and last word of each run of one label, where no word stands apart from the one before it."""
     breaks = np.ones(len(label) + 1, dtype=bool)
-    breaks[1:-1] = (label[1:] != label[:-1]) | (gaps[1:] >= _LINE)
+    breaks[1:-1] = (label[1:] != label[:-1]) | apart[1:]
     edges = np.flatnonzero(breaks)
     for first, following in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
         if label[first] >= 0:
