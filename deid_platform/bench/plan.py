@@ -12,14 +12,14 @@ from importlib import resources
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
 from deid_platform.bench.corpora import CorpusKey
 from deid_platform.corpora.catalogue import PUBLISHED
 from deid_platform.detection.peers.process import Peer
 from deid_platform.errors import Code, DeidError, did_you_mean
-from deid_platform.llm.prompts import prompt_names
+from deid_platform.llm.prompts import DEIDENTIFY, is_shipped, prompt_of
 from deid_platform.settings import Settings
 from deid_platform.strict_yaml import read_yaml
 from deid_platform.surrogates.locales import LOCALES
@@ -62,7 +62,8 @@ class BenchPlan(_Part):
 
     Attributes:
         says: What it is for.
-        detectors: `rules`, `ensemble`, `chat:PROMPT`, and peers as docs/peers.md names them.
+        detectors: `rules`, `ensemble`, `chat:PROMPT`, and peers as docs/peers.md names them. A prompt's file is beside
+            the plan's.
         corpora: Published corpora by name, in the order in which they are measured.
         notes: The most notes of each corpus and locale.
     """
@@ -74,19 +75,12 @@ class BenchPlan(_Part):
 
     @field_validator("detectors")
     @classmethod
-    def _named(cls, detectors: tuple[str, ...]) -> tuple[str, ...]:
-        for name in detectors:
-            if name.startswith(CHAT):
-                if name.removeprefix(CHAT) not in prompt_names():
-                    raise PydanticCustomError("detector", "no prompt has that name")
-            elif name not in OURS:
-                try:
-                    Peer.parse(f"{name}=")
-                except DeidError:
-                    raise PydanticCustomError("detector", "no detector and no peer has that name") from None
-        if len(set(detectors)) < len(detectors):
+    def _named(cls, detectors: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        beside = (info.context or {}).get("beside", Path())
+        found, shown = zip(*(_detector(name, beside) for name in detectors), strict=True)
+        if len(set(shown)) < len(shown):
             raise PydanticCustomError("detector", "each once")
-        return detectors
+        return found
 
     @field_validator("corpora")
     @classmethod
@@ -112,6 +106,20 @@ class BenchPlan(_Part):
         return self.notes if planned is None or planned.notes is None else planned.notes
 
 
+def _detector(name: str, beside: Path) -> tuple[str, str]:
+    """A detector's name, of a prompt's file with its whole path, and what the leaderboard calls it."""
+    try:
+        if name.startswith(CHAT):
+            chosen = name.removeprefix(CHAT)
+            asked = prompt_of(chosen, *DEIDENTIFY, beside=beside)
+            return name if is_shipped(asked) else f"{CHAT}{beside / chosen}", f"{CHAT}{asked.name}"
+        if name not in OURS:
+            Peer.parse(f"{name}=")
+    except DeidError:
+        raise PydanticCustomError("detector", "no detector, prompt or peer has that name") from None
+    return name, name
+
+
 def plan_names() -> tuple[str, ...]:
     """The plans that ship with the platform."""
     return tuple(sorted(entry.name.removesuffix(".yaml") for entry in _SHIPPED.iterdir() if entry.name[-5:] == ".yaml"))
@@ -127,7 +135,7 @@ def load_plan(name_or_path: str | Path) -> BenchPlan:
     if name in plan_names():
         return parse_plan((_SHIPPED / f"{name}.yaml").read_bytes())
     try:
-        return parse_plan(Path(name_or_path).read_bytes())
+        return parse_plan(Path(name_or_path).read_bytes(), Path(name_or_path).absolute().parent)
     except (OSError, ValueError):
         raise DeidError(Code.PLAN_UNKNOWN, did_you_mean(name, plan_names())) from None
 
@@ -144,14 +152,18 @@ def plan_of(settings: Settings, asked: str | None = None) -> BenchPlan:
     return load_plan(name if name in plan_names() else settings.path(Path(name)))
 
 
-def parse_plan(source: bytes) -> BenchPlan:
+def parse_plan(source: bytes, beside: Path = Path()) -> BenchPlan:
     """A plan from YAML.
+
+    Args:
+        source: The document.
+        beside: The folder that relative paths in it are in.
 
     Raises:
         DeidError: `plan-invalid`, naming the key that is missing, unknown, doubled or of the wrong kind.
     """
     try:
-        return BenchPlan.model_validate(read_yaml(source))
+        return BenchPlan.model_validate(read_yaml(source), context={"beside": beside})
     except ValidationError as error:
         faults = {
             f"{'.'.join(map(_shown, fault['loc'])) or 'plan'} ({_FAULTS.get(fault['type'], fault['type'])})"

@@ -77,8 +77,8 @@ ChatPrompt = Annotated[
     str | None,
     typer.Option(
         "--chat",
-        help="A prompt to the language model of deid.toml, which reads after the detector and may only add "
-        "(docs/language-models.md).",
+        help="A prompt, by name or file, to the language model of deid.toml, which reads after the detector and may "
+        "only add (docs/language-models.md).",
     ),
 ]
 Device = Annotated[str, typer.Option(help="Where models run: cpu, cuda, cuda-or-cpu (docs/model.md).")]

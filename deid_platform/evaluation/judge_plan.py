@@ -16,8 +16,8 @@ from deid_platform.llm.answers import AnswersAt, KeptAnswers
 from deid_platform.llm.api import ChatModel
 from deid_platform.llm.endpoint import EndpointSpec
 from deid_platform.llm.engines import EngineSpec
-from deid_platform.llm.prompted import Asking
-from deid_platform.llm.prompts import JUDGES, Prompt, Task, prompt, prompt_names
+from deid_platform.llm.prompted import Asking, endpoint_of
+from deid_platform.llm.prompts import Prompt, Task, names_for, prompt_of
 from deid_platform.llm.questions import Asked
 
 if TYPE_CHECKING:
@@ -51,10 +51,8 @@ class JudgePlan:
         Raises:
             DeidError: `llm-missing`; what `kept_at` raises.
         """
-        if settings.llm is None and (engine := EngineSpec.of(settings)) is not None:
-            return cls((engine,), tuple(prompts), (engine.settings.seed,), 0.0, kept_at(settings))
         asking = Asking.of(settings)
-        return cls((asking.endpoint,), tuple(prompts), (asking.seed,), asking.temperature, kept_at(settings))
+        return cls((asking.model,), tuple(prompts), (asking.seed,), asking.temperature, kept_at(settings))
 
     @classmethod
     def panel(cls, settings: Settings, prompts: Sequence[Prompt]) -> JudgePlan:
@@ -68,7 +66,7 @@ class JudgePlan:
         if not told.models and settings.llm is None and (engine := EngineSpec.of(settings)) is not None:
             endpoints = (engine,)
         else:
-            endpoint = Asking.of(settings).endpoint
+            endpoint = endpoint_of(settings)
             endpoints = tuple(replace(endpoint, model=model) for model in told.models or (endpoint.model,))
         # At temperature 0 seeds make no difference, and one judge would have several votes.
         seeds = told.seeds if told.temperature else told.seeds[:1]
@@ -108,15 +106,16 @@ def kept_at(settings: Settings) -> AnswersAt | None:
 
 
 def judge_prompts(task: Task, names: Sequence[str] = ()) -> list[Prompt]:
-    """Prompts of judges by name; all that ask for the same unless told.
+    """Prompts of judges by name or file; all that are shipped for the task unless told.
 
     Raises:
-        DeidError: `prompt-unknown`; `settings-invalid` for one that asks for something else, or that comes twice.
+        DeidError: `prompt-unknown`, with the names for the task; `prompt-invalid`; `settings-invalid` for one that
+            comes twice.
     """
-    found = [prompt(name, JUDGES) for name in names or prompt_names(JUDGES)]
     if not names:
-        return [each for each in found if each.task is task]
+        return list(names_for(task).values())
+    found = [prompt_of(name, task) for name in names]
     for each in found:
-        if each.task is not task or found.count(each) > 1:
-            raise DeidError(Code.SETTINGS_INVALID, f"prompt {each.name}: not for this, or twice")
+        if found.count(each) > 1:
+            raise DeidError(Code.SETTINGS_INVALID, f"prompt {each.name}: twice")
     return found

@@ -38,14 +38,14 @@ from deid_platform.evaluation.comparison import Compared, ComparedNote, Hidden
 from deid_platform.labels import Label
 from deid_platform.llm.answered import Mention
 from deid_platform.llm.prompted import Asking, NotFound, Prompted
-from deid_platform.llm.prompts import Prompt, prompt
+from deid_platform.llm.prompts import DEIDENTIFY, Prompt, prompt_of
 from deid_platform.notes import Note
 from deid_platform.stopping import check
 
 MODEL = "model"
 """Before a model's name or folder: the token classifier alone."""
 CHAT = "chat"
-"""Before a prompt's name: the prompt, and the language model of deid.toml."""
+"""Before a prompt's name or file: the prompt, and the language model of deid.toml."""
 _PEER_BATCH = 16
 
 
@@ -94,8 +94,8 @@ def detectors(
     Args:
         written: Each one or several, parted by commas: a registered detector; `model:MODEL`, a token classifier alone;
             `DETECTOR:MODEL`, a detector with that model in the place of the shipped one; `chat:PROMPT`, a prompt to a
-            language model; or a peer, `NAME[:ENGINE:MODEL][=INTERPRETER]`. A comma within a peer's model does not
-            part it.
+            language model, by name or file; or a peer, `NAME[:ENGINE:MODEL][=INTERPRETER]`. A comma within a peer's
+            model does not part it.
         base: What ours have in common: topics, recognizers, allow list, device. A detector without the stage that uses
             one of them goes without it.
         peers: Name -> interpreter, of peers that are named without one.
@@ -132,7 +132,7 @@ def _is_peer(written: str) -> bool:
 def _named(written: str, base: DetectorSpec, peers: Mapping[str, Path], asking: Callable[[], Asking] | None) -> Named:
     name, _, model = written.partition(":")
     if name == CHAT:
-        chosen = prompt(model)
+        chosen = prompt_of(model, *DEIDENTIFY)
         if asking is None:
             raise DeidError(Code.LLM_MISSING)
         return Chat(written, chosen, asking())
@@ -228,8 +228,7 @@ class _OfChat:
     @classmethod
     def built(cls, chat: Chat) -> _OfChat:
         asking = chat.asking
-        model = asking.endpoint.build()
-        return cls(chat.name, Prompted(chat.prompt, model, temperature=asking.temperature, seed=asking.seed))
+        return cls(chat.name, Prompted(chat.prompt, asking.build(), temperature=asking.temperature, seed=asking.seed))
 
     def hidden(self, notes: Sequence[Note], on_batch: OnBatch) -> tuple[Compared, list[list[Hidden]]]:
         found: list[list[Hidden]] = []

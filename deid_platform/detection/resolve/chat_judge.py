@@ -23,7 +23,7 @@ from deid_platform.keys import module_digest, plain_digest
 from deid_platform.llm.answers import AnswersAt, KeptAnswers
 from deid_platform.llm.api import ChatModel, Schema
 from deid_platform.llm.endpoint import EndpointSpec
-from deid_platform.llm.prompted import Asking
+from deid_platform.llm.prompted import Asking, endpoint_of
 from deid_platform.llm.prompts import JUDGES, Prompt, Task, prompt
 from deid_platform.llm.questions import Asked, NoAnswer, Question
 
@@ -110,8 +110,8 @@ class ChatJudgeSpec:
         _prompt(name)
         if settings is None:
             raise DeidError(Code.LLM_MISSING)
-        asking = Asking.of(settings)
-        return cls(name, asking.endpoint, asking.temperature, asking.seed, answers)
+        endpoint, asking = endpoint_of(settings), Asking.of(settings)
+        return cls(name, endpoint, asking.temperature, asking.seed, answers)
 
     @property
     def digest(self) -> str:
