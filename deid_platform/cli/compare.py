@@ -57,9 +57,10 @@ def compare(
         list[str],
         typer.Option(
             help="Two or more, parted by commas: a registered detector; `model:MODEL`, a model alone; "
-            "`ensemble:MODEL`, the ensemble with that model; `chat:PROMPT`, a prompt, or a file with one, to the "
-            "language model of deid.toml (docs/language-models.md); or a peer, `NAME[:ENGINE:MODEL][=INTERPRETER]` (docs/peers.md), "
-            "whose interpreter may stand in [peers] of deid.toml. MODEL is a model's name or folder. May be repeated.",
+            "`ensemble:MODEL`, the ensemble with that model; `chat:PROMPT`, a prompt, by name or file, to the language "
+            "model of deid.toml (docs/language-models.md); or a peer, `NAME[:ENGINE:MODEL][=INTERPRETER]` "
+            "(docs/peers.md), whose interpreter may stand in [peers] of deid.toml. MODEL is a model's name or folder. "
+            "May be repeated.",
         ),
     ],
     html: Annotated[
