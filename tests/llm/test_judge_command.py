@@ -224,7 +224,7 @@ def test_ones_own_pairs_give_a_judge_beside_ones_own_physicians(serve: Serve, tm
     assert beside["spearman"] == pytest.approx(3 / (3 * 5) ** 0.5)
     # Of two notes one loses more by both.
     assert (beside["notes"], beside["note_pearson"]) == (2, pytest.approx(1))
-    # Physicians agree on 1, 1/3, 1/3 and 1 of their pairs, by chance on 1/2; the judge as a fourth makes 1, 1/2, 1/3 and
+    # Physicians agree on 1, 1/3, 1/3 and 1 of their pairs, by chance on 1/2; the judge as a fourth makes 1, 1/2, 1/3,
     # 1, with 9 of 16 votes for no change.
     assert beside["fleiss"] == pytest.approx((17 / 24 - 65 / 128) / (1 - 65 / 128))
     assert "form" not in done.stderr and "3 physicians: Fleiss' kappa 0.333 on 4 pairs of all" in done.stderr
