@@ -344,6 +344,12 @@ def test_the_asset_has_a_partition_for_each_corpus_locale_and_detector(site: Sit
     asset = assets.detector_scores(site.settings)
     keys = asset.partitions_def.get_partition_keys() if asset.partitions_def else []
     assert {"asq_phi.hi|rules", "asq_phi.hi|ensemble", "asq_phi.hi|pydeid", "e3c_it.it_IT|philter"} <= set(keys)
+    in_process = site.settings.model_copy(update={"vllm": VllmSettings(model=Path("weights"))})
+    prompts = assets.detector_scores(in_process).partitions_def
+    assert prompts and {"asq_phi.hi|chat:tag-one", "e3c_it.it_IT|chat:rewrite-patient-one-it"} <= set(
+        prompts.get_partition_keys()
+    )
+    assert not any("chat:" in key for key in keys)
     resources = {"site": SiteResource(config=str(installation))}
 
     def shown(corpus: str, detector: str) -> dict[str, object]:

@@ -138,6 +138,16 @@ def test_a_panel_has_three_judges_or_as_many_as_one_says(
     assert sorted((it.model.identity.name, it.seed) for it in plan.asked()) == asked
 
 
+def test_a_panel_without_a_prompt_has_three_votes_a_pair(serve: Serve, tmp_path: Path) -> None:
+    endpoint = serve(lambda body, count: said(of(body).changed))
+    done = deid("judge", "pairs", "--panel", "--json", folder=installation(tmp_path, endpoint))
+    assert done.returncode == 0, done.stderr
+    judges = {row["judge"] for row in map(json.loads, done.stdout.splitlines())}
+    drawn = {f"toy, retention-few, seed {seed}" for seed in (1, 2, 3)}
+    assert judges == {"lexical-1", "majority of 3", *drawn}
+    assert len(endpoint.received) == 3 * len(PAIRS)
+
+
 def test_where_nobody_answers_the_command_says_so(
     serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
