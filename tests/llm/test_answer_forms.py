@@ -163,3 +163,11 @@ def test_a_shipped_text_that_was_changed_is_a_prompt_of_ones_own(tmp_path: Path)
     body["messages"] = [{"role": "user", "content": "x {{note}}"}]
     (tmp_path / "extract-one.yaml").write_text(json.dumps(body))
     assert not is_shipped(prompt_of(str(tmp_path / "extract-one.yaml"), Task.EXTRACT))
+
+
+def test_the_prompt_that_the_page_shows_is_one() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "language-models.md").read_text("utf-8")
+    body = page.partition("```yaml\nname: mine\n")[2].partition("```")[0]
+    found = read_prompt(f"name: mine\n{body}".encode(), "x")
+    assert (found.name, found.form, found.claims) == ("mine", "dictionary", {Label.PATIENT, Label.DATE})
+    assert found.labels == (("WHO", Label.PATIENT), ("WHEN", Label.DATE), ("PILL", None))
