@@ -59,7 +59,8 @@ GoldScheme = Annotated[
     str | None,
     typer.Option(
         "--scheme",
-        help=f"Label scheme of the gold: {', '.join(sorted(CROSSWALKS))}. By default i2b2-2014, of CoNLL conll-2003.",
+        help=f"Label scheme of the gold: {', '.join(sorted(CROSSWALKS))}. By default i2b2-2014, of CoNLL "
+        "conll-2003, of entities without offsets miranda-2025.",
     ),
 ]
 Spans = Annotated[

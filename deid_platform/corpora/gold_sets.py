@@ -19,7 +19,7 @@ from deid_platform.errors import Code, DeidError
 
 JSON_LINES, ENTITIES = "jsonl", "entities"
 _FORMATS = tuple(name for name in FORMATS if is_gold(name))
-_SCHEMES = {"conll": "conll-2003", "mimic3": "mimic-iii"}
+_SCHEMES = {"conll": "conll-2003", "mimic3": "mimic-iii", ENTITIES: "miranda-2025"}
 # What a file's name says, the surest first: a folder is of the first that one of its files fits.
 _NAMES = (
     ("mimic3", re.compile(r"NOTEEVENTS\.csv(?:\.(?:gz|zst))?", re.IGNORECASE)),

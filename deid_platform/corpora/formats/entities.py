@@ -6,9 +6,9 @@ answers of a language model (`llm/extraction.py`), which are searched in more wa
     {"note_id": ..., "lang": ..., "text": ..., "entities": [{"text": ..., "type": ...}, ...]}
 
 Each occurrence of an entity is a span: at the edges of words, case as written, white space of any kind between its
-words. Where longer entities stand, shorter ones within them are none. So a number that is an age in one place and a
-dose in another is marked in both. An entity that is not in its note costs the note: what else was marked in another
-text nobody can say.
+words. Where longer entities stand, shorter ones within them are none, and of one that crosses a longer one the rest is.
+So a number that is an age in one place and a dose in another is marked in both. An entity that is not in its note costs
+the note: what else was marked in another text nobody can say.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ from deid_platform.corpora.schemes import scheme_of
 from deid_platform.corpora.tables import table_rows
 from deid_platform.errors import Code, DeidError
 
+_INNER = re.compile(r"\w(?:.*\w)?", re.DOTALL)
+
 
 @dataclass(frozen=True)
 class EntityLines:
@@ -38,7 +40,7 @@ class EntityLines:
     def read(self, path: Path, *, scheme: str) -> Iterator[Gold | Rejection]:
         """The notes, streamed; a line that cannot be used comes as a rejection with its number."""
         folder, names = gold_files(path, is_json_lines)
-        yield from read_lines(folder, names, scheme_of(scheme), max_chars=MAX_CHARS, spans_in=spans_in, overlaps=True)
+        yield from read_lines(folder, names, scheme_of(scheme), max_chars=MAX_CHARS, spans_in=spans_in)
 
     def write(self, notes: Iterable[Gold], path: Path) -> int:
         """Never: a word may be an identifier in one place of a note alone.
@@ -85,11 +87,20 @@ def spans_in(row: Mapping[str, Any], text: str | None) -> list[list[Any]] | None
         places = [match.span() for match in re.finditer(rf"(?<!\w){inner}(?!\w)", text)] if words else []
         if not places:
             raise GoldFaultError(Reason.ABSENT_ENTITY)
-        new = [(start, end) for start, end in places if not all(covered[start:end])]
-        for start, end in new:
+        for start, end in places:
+            found += ([*piece, types[words]] for piece in _uncovered(text, covered, start, end))
             covered[start:end] = b"\1" * (end - start)
-        found += ([start, end, types[words]] for start, end in new)
     return sorted(found)
+
+
+def _uncovered(text: str, covered: bytearray, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """The whole of a place that no other covers, else what is left of it from its first letter or digit to its last."""
+    if not any(covered[start:end]):
+        yield start, end
+        return
+    for gap in re.finditer(rb"\0+", covered[start:end]):
+        if inner := _INNER.search(text, start + gap.start(), start + gap.end()):
+            yield inner.span()
 
 
 def _is_entity(value: Any) -> bool:

@@ -64,7 +64,6 @@ def read_lines(
     *,
     max_chars: int,
     spans_in: SpansIn = given_spans,
-    overlaps: bool = False,
 ) -> Iterator[Gold | Rejection]:
     """The notes of files of JSON lines, streamed; a line that cannot be used comes as a rejection with its number.
 
@@ -74,13 +73,12 @@ def read_lines(
         scheme: Of the labels.
         max_chars: The longest text, in code points.
         spans_in: The spans of a line.
-        overlaps: Whether they may overlap.
     """
     seen: set[str] = set()
     for ordinal, name in enumerate(names):
         number = 0
         try:
-            lines = gold_lines(folder / name, scheme, overlaps=overlaps, max_chars=max_chars, spans_in=spans_in)
+            lines = gold_lines(folder / name, scheme, overlaps=False, max_chars=max_chars, spans_in=spans_in)
             for number, gold in lines:
                 if isinstance(gold, Fault):
                     yield refused(ordinal, number, gold.reason, gold.note_id)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 
@@ -60,6 +61,25 @@ def test_a_line_break_stands_for_a_blank_and_no_entity_at_all_is_gold_too(tmp_pa
     assert none.spans == ()
 
 
+def test_of_an_entity_that_crosses_a_longer_one_the_rest_is_a_span(tmp_path: Path) -> None:
+    (gold,) = read(written(tmp_path, line("1", ("Ospedale di Forlì", "OSPEDALE"), ("Forlì. ROSA", "NOME"))))
+    assert isinstance(gold, Gold)
+    assert [NOTE[it.start : it.end] for it in gold.spans] == ["Ospedale di Forlì", "ROSA"]
+
+
+def test_a_corpus_of_such_notes_is_filled_with_surrogates(tmp_path: Path) -> None:
+    written(tmp_path, line("1", ("Rosa D'Amico", "NOME"), ("Forlì", "LUOGO/INDIRIZZO")), name="notes.jsonl")
+    own = '[corpora.sets.mine]\npath = "notes.jsonl"\nformat = "entities"\nscheme = "miranda-2025"\n'
+    config = tmp_path / "deid.toml"
+    config.write_text(f'site = "north"\n{own}')
+    asked = ["corpora", "fill", "mine", str(tmp_path / "out"), "--locale", "it_IT", "--config", str(config)]
+    done = CliRunner().invoke(app, asked)
+    assert done.exit_code == 0, done.output
+    packed = sorted((tmp_path / "out").rglob("notes*.jsonl.gz"))
+    filled = "".join(gzip.decompress(file.read_bytes()).decode() for file in packed)
+    assert "47 anni" in filled and "D'Amico" not in filled and "Forlì," not in filled
+
+
 @pytest.mark.parametrize(
     ("broken", "reason"),
     [
@@ -85,7 +105,7 @@ def test_what_cannot_be_used_costs_its_note_alone_with_a_reason(tmp_path: Path, 
 def test_it_is_told_by_its_first_line_and_never_written(tmp_path: Path) -> None:
     path = written(tmp_path, line("1", ("47", "ETÀ")))
     assert form_of(path) == form_of(tmp_path) == "entities"
-    assert [len(gold.spans) for gold in GoldSet(path, scheme="miranda-2025")] == [2]
+    assert [len(gold.spans) for gold in GoldSet(path)] == [2]
     with pytest.raises(DeidError) as error:
         gold_format("entities").write([], tmp_path / "out.jsonl")
     assert error.value.code is Code.FORMAT_UNKNOWN
@@ -93,9 +113,7 @@ def test_it_is_told_by_its_first_line_and_never_written(tmp_path: Path) -> None:
 
 def test_a_detector_is_scored_on_it_and_the_notes_that_it_costs_are_counted(tmp_path: Path) -> None:
     path = written(tmp_path, line("1", ("Rosa D'Amico", "NOME")), line("2", ("Bianchi", "NOME")))
-    done = CliRunner().invoke(
-        app, ["evaluate", str(path), "--scheme", "miranda-2025", "--detector", "rules", "--json", "--resamples", "2"]
-    )
+    done = CliRunner().invoke(app, ["evaluate", str(path), "--detector", "rules", "--json", "--resamples", "2"])
     assert done.exit_code == 3, done.output
     assert "1 row refused: absent_entity, line 2" in done.stderr
     assert json.loads(done.stdout.splitlines()[0])["notes"] == 1
