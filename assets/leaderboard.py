@@ -30,7 +30,7 @@ CORPORA = {
 
 def detector_scores(settings: Settings) -> dg.AssetsDefinition:
     """The asset of an installation: its own detectors, its plan's models, and the peers and prompts of deid.toml."""
-    chats = [f"{CHAT}{name}" for name in prompt_names()] if settings.llm else []
+    chats = [f"{CHAT}{name}" for name in prompt_names()] if settings.llm or settings.vllm else []
 
     @layer_asset(
         KEY,

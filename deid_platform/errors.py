@@ -399,13 +399,14 @@ class Code(Enum):
     )
     PROMPT_UNKNOWN = (
         "prompt-unknown",
-        "There is no prompt of that name; the reference names the nearest.",
-        "Name one that docs/language-models.md lists: `chat:extract-zero`.",
+        "There is no prompt of that name for what is asked, and no such file; the reference names the nearest and all "
+        "that there are for it.",
+        "Name one of those, or a file with a prompt of your own (docs/language-models.md, docs/retention.md).",
     )
     PROMPT_INVALID = (
         "prompt-invalid",
-        "A prompt lacks a key, has an unknown or doubled one, or not exactly one place for the note in its last "
-        "message; the reference names the prompt and the key.",
+        "A prompt lacks a key, has an unknown or doubled one, not exactly one place for the note in its last message, "
+        "or another task than is asked for; the reference names the prompt and the key.",
         "Correct that key (docs/language-models.md says what a prompt holds).",
     )
     PLAN_UNKNOWN = (

@@ -28,10 +28,11 @@ from deid_platform.labels import Label
 from deid_platform.llm.answers import KeptAnswers
 from deid_platform.llm.api import Failure
 from deid_platform.llm.prompted import Asking, NotFound, Prompted
-from deid_platform.llm.prompts import Prompt, prompt
+from deid_platform.llm.prompts import DEIDENTIFY, Prompt, is_shipped, prompt_of
 from deid_platform.notes import Note, Topics
 from deid_platform.refresh.site import Site
 from deid_platform.settings import Settings
+from deid_platform.warehouse.lab import OWN_PROMPT
 from deid_platform.warehouse.staging import Inputs
 
 _ENGLISH = "en"
@@ -45,7 +46,10 @@ _ENGINES: Mapping[tuple[str, str | None], str] = {
     ("presidio", None): "-patterns",
     ("presidio", "transformers"): "-transformers",
 }
-_CHAT_CODE = tuple(f"deid_platform.llm.{it}" for it in ("answered", "extraction", "prompted", "rewriting", "tagging"))
+_CHAT_CODE = (
+    "deid_platform.labels",
+    *(f"deid_platform.llm.{it}" for it in ("answered", "extraction", "prompted", "rewriting", "tagging")),
+)
 _PEER_CODE = tuple(f"deid_platform.detection.peers.{it}" for it in ("adapters", "variants"))
 
 
@@ -183,11 +187,11 @@ class ChatDetector:
     """
 
     def __init__(self, site: Site, asked: Prompt) -> None:
-        self.name, self.word = f"{CHAT}{asked.name}", f"chat-{asked.name}"
+        self.name, self.word = f"{CHAT}{asked.name}", f"chat-{asked.name}" if is_shipped(asked) else OWN_PROMPT
         self._prompt = asked
-        self.claims = None
+        self.claims = asked.claims
         asking = Asking.of(site.settings)
-        self._model = KeptAnswers(asking.endpoint.build(), site.answers)
+        self._model = KeptAnswers(asking.build(), site.answers)
         self._prompted = Prompted(asked, self._model, temperature=asking.temperature, seed=asking.seed)
 
     @cached_property
@@ -197,7 +201,7 @@ class ChatDetector:
 
     @property
     def model(self) -> str:
-        """What the endpoint calls the model."""
+        """What the endpoint or its folder calls the model."""
         return self._model.identity.name
 
     def reads(self, language: str) -> bool:
@@ -276,7 +280,7 @@ class Detectors:
     def again(self, name: str) -> None:
         """Makes a detector anew after it failed, since a peer's process may have ended; without it if that fails."""
         if name not in OURS:
-            self._make(name)
+            self._make(next(planned for planned, made in self._made.items() if made.name == name))
 
     def _make(self, name: str) -> None:
         self._made.pop(name, None)
@@ -289,7 +293,7 @@ class Detectors:
 
     def _named(self, name: str) -> MeasuredDetector:
         if name.startswith(CHAT):
-            return ChatDetector(self._site, prompt(name.removeprefix(CHAT)))
+            return ChatDetector(self._site, prompt_of(name.removeprefix(CHAT), *DEIDENTIFY))
         if is_own(name):
             return OwnDetector(self._site, name)
         if (both := parted(name)) is not None:

@@ -12,7 +12,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
 from deid_platform.bench.corpora import CorpusKey
@@ -20,7 +20,7 @@ from deid_platform.corpora.catalogue import PUBLISHED
 from deid_platform.detection.named import is_model, is_own, parted
 from deid_platform.detection.peers.process import Peer
 from deid_platform.errors import Code, DeidError, did_you_mean
-from deid_platform.llm.prompts import prompt_names
+from deid_platform.llm.prompts import DEIDENTIFY, is_shipped, prompt_of
 from deid_platform.settings import Settings
 from deid_platform.strict_yaml import read_yaml
 from deid_platform.surrogates.locales import LOCALES
@@ -64,7 +64,7 @@ class BenchPlan(_Part):
     Attributes:
         says: What it is for.
         detectors: `rules`, `ensemble`, `ensemble:MODEL`, `model:MODEL`, `chat:PROMPT`, peers as docs/peers.md names
-            them, and a model joined with one, `model:MODEL+PEER`.
+            them, and a model joined with one, `model:MODEL+PEER`. A prompt's file is beside the plan's.
         corpora: Published corpora by name, in the order in which they are measured.
         notes: The most notes of each corpus and locale.
     """
@@ -76,22 +76,12 @@ class BenchPlan(_Part):
 
     @field_validator("detectors")
     @classmethod
-    def _named(cls, detectors: tuple[str, ...]) -> tuple[str, ...]:
-        for name in detectors:
-            if name.startswith(CHAT):
-                if name.removeprefix(CHAT) not in prompt_names():
-                    raise PydanticCustomError("detector", "no prompt has that name")
-            elif not _is_ours(name):
-                model, peer = parted(name) or ("", name)
-                try:
-                    Peer.parse(f"{peer}=")
-                except DeidError:
-                    raise PydanticCustomError("detector", "no detector and no peer has that name") from None
-                if model and not is_model(model):
-                    raise PydanticCustomError("detector", "only a model alone is joined with a peer")
-        if len(set(detectors)) < len(detectors):
+    def _named(cls, detectors: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        beside = (info.context or {}).get("beside", Path())
+        found, shown = zip(*(_detector(name, beside) for name in detectors), strict=True)
+        if len(set(shown)) < len(shown):
             raise PydanticCustomError("detector", "each once")
-        return detectors
+        return found
 
     @field_validator("corpora")
     @classmethod
@@ -118,6 +108,23 @@ class BenchPlan(_Part):
         return self.notes if planned is None or planned.notes is None else planned.notes
 
 
+def _detector(name: str, beside: Path) -> tuple[str, str]:
+    """A detector's name, of a prompt's file with its whole path, and what the leaderboard calls it."""
+    try:
+        if name.startswith(CHAT):
+            chosen = name.removeprefix(CHAT)
+            asked = prompt_of(chosen, *DEIDENTIFY, beside=beside)
+            return name if is_shipped(asked) else f"{CHAT}{beside / chosen}", f"{CHAT}{asked.name}"
+        model, peer = parted(name) or ("", name)
+        if not _is_ours(name):
+            Peer.parse(f"{peer}=")
+    except DeidError:
+        raise PydanticCustomError("detector", "no detector, prompt or peer has that name") from None
+    if model and not is_model(model):
+        raise PydanticCustomError("detector", "only a model alone is joined with a peer")
+    return name, name
+
+
 def plan_names() -> tuple[str, ...]:
     """The plans that ship with the platform."""
     return tuple(sorted(entry.name.removesuffix(".yaml") for entry in _SHIPPED.iterdir() if entry.name[-5:] == ".yaml"))
@@ -133,7 +140,7 @@ def load_plan(name_or_path: str | Path) -> BenchPlan:
     if name in plan_names():
         return parse_plan((_SHIPPED / f"{name}.yaml").read_bytes())
     try:
-        return parse_plan(Path(name_or_path).read_bytes())
+        return parse_plan(Path(name_or_path).read_bytes(), Path(name_or_path).absolute().parent)
     except (OSError, ValueError):
         raise DeidError(Code.PLAN_UNKNOWN, did_you_mean(name, plan_names())) from None
 
@@ -162,14 +169,18 @@ def models_of(settings: Settings) -> tuple[str, ...]:
     return tuple(name for name in names if name not in OURS and (parted(name) or is_own(name)) and "|" not in name)
 
 
-def parse_plan(source: bytes) -> BenchPlan:
+def parse_plan(source: bytes, beside: Path = Path()) -> BenchPlan:
     """A plan from YAML.
+
+    Args:
+        source: The document.
+        beside: The folder that relative paths in it are in.
 
     Raises:
         DeidError: `plan-invalid`, naming the key that is missing, unknown, doubled or of the wrong kind.
     """
     try:
-        return BenchPlan.model_validate(read_yaml(source))
+        return BenchPlan.model_validate(read_yaml(source), context={"beside": beside})
     except ValidationError as error:
         faults = {
             f"{'.'.join(map(_shown, fault['loc'])) or 'plan'} ({_FAULTS.get(fault['type'], fault['type'])})"

@@ -41,9 +41,9 @@ def bench(
     """Measure detectors of any kind on surrogate corpora, and record their scores for the leaderboard.
 
     Needs the published corpora (`deid corpora`). Peers are those of [peers] in deid.toml, and prompts go to the model
-    of [llm]; what is not here is named and left out. What was measured and has not changed since is not measured again,
-    so a run that was stopped goes on where it was. Exit status 1 means that a detector failed on a corpus, or that the
-    marts could not be built.
+    of [llm] or else of [vllm]; what is not here is named and left out. What was measured and has not changed since is
+    not measured again, so a run that was stopped goes on where it was. Exit status 1 means that a detector failed on a
+    corpus, or that the marts could not be built.
     """
     from deid_platform.bench.plan import plan_of
     from deid_platform.settings import config_path

@@ -57,9 +57,9 @@ def compare(
         list[str],
         typer.Option(
             help="Two or more, parted by commas: a registered detector; `model:MODEL`, a model alone; "
-            "`ensemble:MODEL`, the ensemble with that model; `chat:PROMPT`, a prompt to the language model of "
-            "deid.toml (docs/language-models.md); or a peer, `NAME[:ENGINE:MODEL][=INTERPRETER]` (docs/peers.md), "
-            "whose interpreter may stand in [peers] of deid.toml; `model:MODEL+PEER`, both joined. "
+            "`ensemble:MODEL`, the ensemble with that model; `chat:PROMPT`, a prompt, by name or file, to the language "
+            "model of deid.toml (docs/language-models.md); or a peer, `NAME[:ENGINE:MODEL][=INTERPRETER]` "
+            "(docs/peers.md), whose interpreter may stand in [peers] of deid.toml; `model:MODEL+PEER`, both joined. "
             "MODEL is a model's name or folder. May be repeated.",
         ),
     ],

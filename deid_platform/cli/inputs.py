@@ -59,7 +59,8 @@ GoldScheme = Annotated[
     str | None,
     typer.Option(
         "--scheme",
-        help=f"Label scheme of the gold: {', '.join(sorted(CROSSWALKS))}. By default i2b2-2014, of CoNLL conll-2003.",
+        help=f"Label scheme of the gold: {', '.join(sorted(CROSSWALKS))}. By default i2b2-2014, of CoNLL "
+        "conll-2003, of entities without offsets miranda-2025.",
     ),
 ]
 Spans = Annotated[
@@ -77,8 +78,8 @@ ChatPrompt = Annotated[
     str | None,
     typer.Option(
         "--chat",
-        help="A prompt to the language model of deid.toml, which reads after the detector and may only add "
-        "(docs/language-models.md).",
+        help="A prompt, by name or file, to the language model of deid.toml, which reads after the detector and may "
+        "only add (docs/language-models.md).",
     ),
 ]
 Device = Annotated[str, typer.Option(help="Where models run: cpu, cuda, cuda-or-cpu (docs/model.md).")]

@@ -6,7 +6,9 @@ judge is (`evaluation/retention/`), or the judge of the ensemble (`detection/res
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from deid_platform.evaluation.judge_plan import JudgePlan
     from deid_platform.evaluation.retention.judge_validation import Quality
     from deid_platform.evaluation.retention.judges import Verdict
+    from deid_platform.evaluation.retention.own_pairs import OwnPair
     from deid_platform.evaluation.retention.pairs import LabelledPair
     from deid_platform.redaction.policy import Policy
     from deid_platform.settings import Settings
@@ -28,7 +31,19 @@ if TYPE_CHECKING:
 judge = typer.Typer(help="Judges of what a release keeps of the medicine, and how good they are.", no_args_is_help=True)
 Prompts = Annotated[
     list[str] | None,
-    typer.Option("--prompt", help="A prompt of docs/retention.md; may be repeated. By default all for this."),
+    typer.Option(
+        "--prompt",
+        help="A prompt of docs/retention.md, or a file with one; may be repeated. By default all for this, of a panel "
+        "retention-few.",
+    ),
+]
+OwnPairs = Annotated[
+    Path | None,
+    typer.Option(
+        "--pairs",
+        help='Pairs that your own physicians labelled: JSON lines {"original", "released", "changed": {"NAME": true, '
+        '...}, "note_id"?}.',
+    ),
 ]
 AsPanel = Annotated[
     bool,
@@ -40,25 +55,35 @@ Most = Annotated[int, typer.Option("--notes", min=1, help="The most notes, from 
 
 
 @judge.command("pairs")
-def pairs(prompts: Prompts = None, panel: AsPanel = False, as_json: Json = False, config: Config = None) -> None:
+def pairs(
+    prompts: Prompts = None,
+    own: OwnPairs = None,
+    panel: AsPanel = False,
+    as_json: Json = False,
+    config: Config = None,
+) -> None:
     """Validate judges on labelled pairs of chunks: the lexical judge, and the language model of deid.toml.
 
-    The pairs come with the platform. An answer that is no judgement counts as judged wrongly, and why there was none is
-    said. With a key secret, answers are kept, so that a run that was stopped goes on where it was.
+    The pairs come with the platform, or are your own with --pairs: then each judge stands beside what more than half of
+    your physicians say, and beside each of them, with its correlations with their mean. An answer that is no judgement
+    counts as judged wrongly, and why there was none is said. With a key secret, answers are kept, so that a run that
+    was stopped goes on where it was.
     """
     from deid_platform.evaluation.judge_plan import JudgePlan, judge_prompts
     from deid_platform.evaluation.retention.chat_judge import ChatJudge, majority
     from deid_platform.evaluation.retention.judge_validation import agreement
     from deid_platform.evaluation.retention.lexical_judge import LexicalJudge
+    from deid_platform.evaluation.retention.own_pairs import own_pairs
     from deid_platform.evaluation.retention.pairs import labelled_pairs
     from deid_platform.llm.prompts import Task
     from deid_platform.settings import load_settings
 
     settings = load_settings(config)
-    plan = (JudgePlan.panel if panel else JudgePlan.single)(settings, judge_prompts(Task.RETENTION, prompts or ()))
+    chosen = judge_prompts(Task.RETENTION, prompts or (("retention-few",) if panel else ()))
+    labelled, mine = labelled_pairs(), [] if own is None else own_pairs(own)
+    plan = (JudgePlan.panel if panel else JudgePlan.single)(settings, chosen)
     judges = [ChatJudge(asked) for asked in plan.asked()]
-    asked = labelled_pairs()
-    texts = [pair.texts for pair in asked]
+    texts = [pair.texts for pair in mine or labelled]
     of_chat: list[list[Verdict]] = []
     for each in judges:
         with progress(each.identity.model) as bar:
@@ -74,10 +99,12 @@ def pairs(prompts: Prompts = None, panel: AsPanel = False, as_json: Json = False
     ]
     if panel and len(judges) > 1:
         named.append((f"majority of {len(judges)}", majority(of_chat)))
-    shown = [(name, _in_all_groups(verdicts, asked)) for name, verdicts in named]
-    _show_quality(shown, as_json=as_json)
-    for name, groups in shown:
-        _say_failures(name, groups["all"].failures)
+    if mine:
+        _show_physicians(mine, named, as_json=as_json)
+    else:
+        _show_quality([(name, _in_all_groups(verdicts, labelled)) for name, verdicts in named], as_json=as_json)
+    for name, verdicts in named:
+        _say_failures(name, Counter(it.failure.value for it in verdicts if it.failure))
     if panel and len(judges) > 1:
         _say_agreement(*agreement(of_chat))
     _say_kept(plan)
@@ -88,7 +115,9 @@ def pairs(prompts: Prompts = None, panel: AsPanel = False, as_json: Json = False
 @judge.command("retention")
 def retention(
     gold: GoldPath,
-    prompts: Annotated[str, typer.Option("--prompt", help="A prompt of docs/retention.md.")] = "retention-few",
+    prompts: Annotated[
+        str, typer.Option("--prompt", help="A prompt of docs/retention.md, or a file.")
+    ] = "retention-few",
     panel: AsPanel = False,
     detector: DetectorName = "ensemble",
     policy: PolicyName = "safe_harbor_plus_providers",
@@ -139,7 +168,7 @@ def retention(
 def panel_of_judges(
     gold: GoldPath,
     prompts: Annotated[
-        list[str] | None, typer.Option("--prompt", help="May be repeated: panel-zero unless told.")
+        list[str] | None, typer.Option("--prompt", help="By name or file; may be repeated: panel-zero unless told.")
     ] = None,
     detector: DetectorName = "ensemble",
     policy: PolicyName = "safe_harbor_plus_providers",
@@ -243,6 +272,28 @@ def _in_all_groups(verdicts: Sequence[Verdict], pairs: Sequence[LabelledPair]) -
     found |= in_groups(verdicts, pairs, lambda pair: pair.split.value.replace("_", " "))
     found |= in_groups(verdicts, pairs, lambda pair: "hard" if pair.hard else "plain")
     return found | in_groups(verdicts, pairs, lambda pair: pair.language)
+
+
+def _show_physicians(
+    pairs: Sequence[OwnPair], named: Sequence[tuple[str, Sequence[Verdict]]], *, as_json: bool
+) -> None:
+    """Each judge beside the physicians who labelled some pairs, and how far these agree among themselves."""
+    from deid_platform.evaluation.retention.own_pairs import agreement_of, beside_physicians, physicians
+    from deid_platform.reports.judges import PHYSICIANS, physicians_record
+
+    found = [(name, beside_physicians(pairs, verdicts)) for name, verdicts in named]
+    _show_quality([(name, it.by) for name, it in found], as_json=as_json)
+    records = [physicians_record(name, it) for name, it in found]
+    if as_json:
+        for record in records:
+            show_json(record)
+    else:
+        show([name.replace("_", " ") for name in PHYSICIANS], ([it[name] for name in PHYSICIANS] for it in records))
+    kappa, whole = agreement_of(pairs)
+    if split := sum(pair.label is None for pair in pairs):
+        say(f"{counted(split, 'pair')} without a majority of physicians, and so without a label")
+    fleiss = "none" if kappa is None else f"{kappa:.3f}"
+    say(f"{counted(len(physicians(pairs)), 'physician')}: Fleiss' kappa {fleiss} on {counted(whole, 'pair')} of all")
 
 
 def _show_quality(found: Iterable[tuple[str, Mapping[str, Quality]]], *, as_json: bool) -> None:

@@ -13,12 +13,13 @@ from pathlib import Path
 
 from deid_platform.corpora import Rejection
 from deid_platform.corpora.formats import FORMATS, gold_format, is_gold
+from deid_platform.corpora.formats.entities import has_entities
 from deid_platform.corpora.gold import SCHEME, Gold, read_gold
 from deid_platform.errors import Code, DeidError
 
-JSON_LINES = "jsonl"
+JSON_LINES, ENTITIES = "jsonl", "entities"
 _FORMATS = tuple(name for name in FORMATS if is_gold(name))
-_SCHEMES = {"conll": "conll-2003", "mimic3": "mimic-iii"}
+_SCHEMES = {"conll": "conll-2003", "mimic3": "mimic-iii", ENTITIES: "miranda-2025"}
 # What a file's name says, the surest first: a folder is of the first that one of its files fits.
 _NAMES = (
     ("mimic3", re.compile(r"NOTEEVENTS\.csv(?:\.(?:gz|zst))?", re.IGNORECASE)),
@@ -85,8 +86,8 @@ def form_of(path: Path) -> str:
         raise DeidError(Code.GOLD_MISSING)
     files = sorted(path.iterdir()) if path.is_dir() else [path]
     for form, names in _NAMES:
-        if any(names.fullmatch(file.name) for file in files):
-            return form
+        if first := next((file for file in files if names.fullmatch(file.name)), None):
+            return ENTITIES if form == JSON_LINES and has_entities(first) else form
     texts = [file for file in files if file.suffix == ".txt"]
     if path.suffix == ".txt" and path.with_suffix(".ann").exists():
         return "brat"

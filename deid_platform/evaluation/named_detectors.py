@@ -17,10 +17,10 @@ from deid_platform.detection.peers.claims import CLAIMS
 from deid_platform.detection.peers.process import VARIANT, Peer
 from deid_platform.errors import Code, DeidError, did_you_mean
 from deid_platform.llm.prompted import Asking
-from deid_platform.llm.prompts import Prompt, prompt
+from deid_platform.llm.prompts import DEIDENTIFY, Prompt, prompt_of
 
 CHAT = "chat"
-"""Before a prompt's name: the prompt, and the language model of deid.toml."""
+"""Before a prompt's name or file: the prompt, and the language model of deid.toml."""
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,8 @@ def detectors(
     Args:
         written: Each one or several, parted by commas: a registered detector; `model:MODEL`, a token classifier alone;
             `DETECTOR:MODEL`, a detector with that model in the place of the shipped one; `chat:PROMPT`, a prompt to a
-            language model; a peer, `NAME[:ENGINE:MODEL][=INTERPRETER]`; or `model:MODEL+PEER`, both joined. A comma
-            within a peer's model does not part it.
+            language model, by name or file; a peer, `NAME[:ENGINE:MODEL][=INTERPRETER]`; or `model:MODEL+PEER`, both
+            joined. A comma within a peer's model does not part it.
         base: What ours have in common: topics, recognizers, allow list, device. A detector without the stage that uses
             one of them goes without it.
         peers: Name -> interpreter, of peers that are named without one.
@@ -85,7 +85,7 @@ def _is_peer(written: str) -> bool:
 def _named(written: str, base: DetectorSpec, peers: Mapping[str, Path], asking: Callable[[], Asking] | None) -> Named:
     name, _, model = written.partition(":")
     if name == CHAT:
-        chosen = prompt(model)
+        chosen = prompt_of(model, *DEIDENTIFY)
         if asking is None:
             raise DeidError(Code.LLM_MISSING)
         return Chat(written, chosen, asking())

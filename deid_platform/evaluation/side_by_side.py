@@ -154,8 +154,7 @@ class _OfChat:
     @classmethod
     def built(cls, chat: Chat) -> _OfChat:
         asking = chat.asking
-        model = asking.endpoint.build()
-        return cls(chat.name, Prompted(chat.prompt, model, temperature=asking.temperature, seed=asking.seed))
+        return cls(chat.name, Prompted(chat.prompt, asking.build(), temperature=asking.temperature, seed=asking.seed))
 
     def hidden(self, notes: Sequence[Note], on_batch: OnBatch) -> tuple[Compared, list[list[Hidden]]]:
         found: list[list[Hidden]] = []

@@ -7,12 +7,14 @@ Belongs here: which engines are loaded. Does not belong here: running one (`vllm
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from deid_platform.errors import Code, DeidError
-from deid_platform.llm.api import ChatModel, ModelIdentity
+from deid_platform.llm.api import ChatAnswer, ChatModel, ChatRequest, Failed, ModelIdentity
 from deid_platform.llm.vllm_engine import EngineSettings, VllmEngine
 
 if TYPE_CHECKING:
@@ -113,3 +115,34 @@ class EngineSpec:
             DeidError: `device-lost`.
         """
         ENGINES.check(self.settings)
+
+
+@dataclass(frozen=True)
+class WhenAsked:
+    """An engine that is loaded when the first request comes (`ChatModel`): what is planned may be known already.
+
+    Attributes:
+        spec: Which one.
+    """
+
+    spec: EngineSpec
+
+    @property
+    def identity(self) -> ModelIdentity:
+        """The engine's; nothing is loaded."""
+        return self.spec.identity
+
+    @property
+    def context_length(self) -> int:
+        """The engine's."""
+        return self.spec.context_length
+
+    def answer(self, requests: Iterable[ChatRequest]) -> Iterator[ChatAnswer | Failed]:
+        """One outcome a request, in their order.
+
+        Raises:
+            DeidError: What `EngineSpec.build` raises; `device-lost`.
+        """
+        waiting = iter(requests)
+        for first in waiting:
+            yield from self.spec.build().answer(chain((first,), waiting))

@@ -19,9 +19,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from deid_platform.errors import Code, DeidError
 from deid_platform.keys import plain_digest
 from deid_platform.llm import extraction, rewriting, tagging
-from deid_platform.llm.answered import Mention, Unusable, Why, merged, said, unusable
+from deid_platform.llm.answered import Labels, Mention, Unusable, Why, merged, said, unusable
 from deid_platform.llm.api import ChatAnswer, ChatModel, ChatRequest, Failed, Schema
 from deid_platform.llm.endpoint import EndpointSpec
+from deid_platform.llm.engines import EngineSpec, WhenAsked
 from deid_platform.llm.prompts import Prompt, Task
 from deid_platform.llm.rewriting import Drift
 
@@ -44,42 +45,62 @@ class Asking:
     """How a model is asked: small enough to send to a worker.
 
     Attributes:
-        endpoint: Where it is.
+        model: Where it is: behind an endpoint, or an engine of this process.
         temperature: 0 for the likeliest answer.
         seed: For sampling.
     """
 
-    endpoint: EndpointSpec
+    model: EndpointSpec | EngineSpec
     temperature: float = 0.0
     seed: int | None = 0
 
     @classmethod
     def of(cls, settings: Settings) -> Asking:
-        """As `[llm]` of deid.toml says.
+        """As `[llm]` of deid.toml says, or without that section `[vllm]`, at temperature 0.
 
         Raises:
-            DeidError: `llm-missing` if there is no such section.
+            DeidError: `llm-missing` if there is neither.
         """
-        llm: LlmSettings | None = settings.llm
-        if llm is None:
-            raise DeidError(Code.LLM_MISSING)
+        if settings.llm is None and (engine := EngineSpec.of(settings)) is not None:
+            return cls(engine, seed=engine.settings.seed)
+        endpoint = endpoint_of(settings)
+        assert settings.llm is not None  # noqa: S101 - there is no endpoint without it
+        return cls(endpoint, settings.llm.temperature, settings.llm.seed)
 
-        def path(relative: Path | None) -> Path | None:
-            return None if relative is None else settings.path(relative)
+    def build(self) -> ChatModel:
+        """The model; nothing is sent yet, and an engine is loaded when the first request comes.
 
-        endpoint = EndpointSpec(
-            llm.url,
-            llm.model,
-            revision=llm.revision,
-            context_length=llm.context_length,
-            allowed_hosts=llm.allowed_hosts,
-            api_key_file=path(llm.api_key_file),
-            ca_file=path(llm.ca_file),
-            concurrency=llm.concurrency,
-            deadline=llm.deadline,
-            structured=llm.structured,
-        )
-        return cls(endpoint, llm.temperature, llm.seed)
+        Raises:
+            DeidError: What `EndpointSpec.build` raises.
+        """
+        return self.model.build() if isinstance(self.model, EndpointSpec) else WhenAsked(self.model)
+
+
+def endpoint_of(settings: Settings) -> EndpointSpec:
+    """The endpoint of `[llm]`.
+
+    Raises:
+        DeidError: `llm-missing` if there is no such section.
+    """
+    llm: LlmSettings | None = settings.llm
+    if llm is None:
+        raise DeidError(Code.LLM_MISSING)
+
+    def path(relative: Path | None) -> Path | None:
+        return None if relative is None else settings.path(relative)
+
+    return EndpointSpec(
+        llm.url,
+        llm.model,
+        revision=llm.revision,
+        context_length=llm.context_length,
+        allowed_hosts=llm.allowed_hosts,
+        api_key_file=path(llm.api_key_file),
+        ca_file=path(llm.ca_file),
+        concurrency=llm.concurrency,
+        deadline=llm.deadline,
+        structured=llm.structured,
+    )
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -179,8 +200,8 @@ class Prompted:
 
     def _schema(self, text: str) -> Schema | None:
         if self._prompt.task is Task.EXTRACT:
-            return extraction.SCHEMA
-        return tagging.schema_for(text) if self._prompt.task is Task.TAG else None
+            return extraction.schema_of(extraction.Form(self._prompt.form or extraction.Form.LIST), self._prompt.labels)
+        return tagging.schema_for(text, self._prompt.labels) if self._prompt.task is Task.TAG else None
 
     def _read(self, text: str, cut: list[Window], heard: list[ChatAnswer | Failed]) -> Found | NotFound:
         answers: list[str] = []
@@ -193,8 +214,8 @@ class Prompted:
                 return NotFound(read)
             answers.append(read)
         if self._prompt.task is Task.EXTRACT:
-            return _extracted(text, answers)
-        return (_tagged if self._prompt.task is Task.TAG else _rewritten)(text, cut, answers)
+            return _extracted(text, answers, self._prompt.labels)
+        return (_tagged if self._prompt.task is Task.TAG else _rewritten)(text, cut, answers, self._prompt.labels)
 
 
 def estimated(text: str) -> int:
@@ -231,10 +252,10 @@ def _fitting(text: str, start: int, room: int, tokens: Callable[[str], int]) -> 
     return end
 
 
-def _extracted(text: str, answers: Iterable[str]) -> Found | NotFound:
+def _extracted(text: str, answers: Iterable[str], labels: Labels) -> Found | NotFound:
     entities: list[extraction.Entity] = []
     for answer in answers:
-        read = extraction.entities(answer)
+        read = extraction.entities(answer, labels)
         if read is None:
             return NotFound(Unusable.FORM)
         entities += read
@@ -242,24 +263,24 @@ def _extracted(text: str, answers: Iterable[str]) -> Found | NotFound:
     return NotFound(Unusable.ABSENT) if located.absent else _found(located.mentions)
 
 
-def _tagged(text: str, cut: Iterable[Window], answers: Iterable[str]) -> Found | NotFound:
+def _tagged(text: str, cut: Iterable[Window], answers: Iterable[str], labels: Labels) -> Found | NotFound:
     mentions: list[Mention] = []
     for window, answer in zip(cut, answers, strict=True):
-        read = tagging.tagged(text[window.start : window.end], answer)
+        read = tagging.tagged(text[window.start : window.end], answer, labels)
         if read is None:
             return NotFound(Unusable.FORM)
         mentions += (Mention(window.start + start, window.start + end, label) for start, end, label in read)
     return _found(mentions)
 
 
-def _rewritten(text: str, cut: Iterable[Window], answers: Iterable[str]) -> Found | NotFound:
+def _rewritten(text: str, cut: Iterable[Window], answers: Iterable[str], labels: Labels) -> Found | NotFound:
     mentions: list[Mention] = []
     drifts: list[Drift] = []
     for window, answer in zip(cut, answers, strict=True):
         stretch = text[window.start : window.end]
         if len(answer) > 4 * len(stretch) + 1000:  # no note grows so by its labels
             return NotFound(Unusable.STRAYED)
-        read = rewriting.rewritten(stretch, answer)
+        read = rewriting.rewritten(stretch, answer, labels)
         if read.kept < _KEPT:
             return NotFound(Unusable.STRAYED)
         mentions += (Mention(window.start + start, window.start + end, label) for start, end, label in read.mentions)

@@ -11,6 +11,7 @@ from typing import Any
 
 from deid_platform.evaluation.panel import Counts, Verdicts
 from deid_platform.evaluation.retention.judge_validation import Quality
+from deid_platform.evaluation.retention.own_pairs import BesidePhysicians
 from deid_platform.evaluation.retention.retention import Retention
 
 SHOWN = (
@@ -48,6 +49,22 @@ def quality_records(found: Iterable[tuple[str, Mapping[str, Quality]]]) -> Itera
                 record |= {name: share.value, f"{name}_low": share.low, f"{name}_high": share.high}
             answers = it.answered.accuracy.value
             yield {**record, "kappa": it.kappa, "accuracy_of_answers": answers, "failures": dict(it.failures)}
+
+
+PHYSICIANS = ("judge", "pairs", "pearson", "spearman", "notes", "note_pearson", "note_spearman", "fleiss")
+"""The fields of a judge beside one's own physicians; `fleiss` is of them and the judge together."""
+
+
+def physicians_record(judge: str, it: BesidePhysicians) -> dict[str, Any]:
+    """A judge beside physicians, but for its quality against each."""
+    record: dict[str, Any] = {"judge": judge, "pairs": it.pairs.notes}
+    record |= {"pearson": it.pairs.pearson, "spearman": it.pairs.spearman, "fleiss": it.fleiss}
+    notes = it.notes
+    return record | {
+        "notes": notes and notes.notes,
+        "note_pearson": notes and notes.pearson,
+        "note_spearman": notes and notes.spearman,
+    }
 
 
 def retention_record(it: Retention) -> dict[str, Any]:

@@ -40,18 +40,20 @@ MODELS = (
 """Models that are not the site's: in the ensemble, alone, or joined with a peer. The digest tells which."""
 CHATS = tuple(
     f"chat-{task}-{shots}{language}"
-    for task in ("extract", "extract-groups", "rewrite", "tag")
+    for task in ("extract", "extract-groups", "rewrite", "rewrite-patient", "tag")
     for shots in ("zero", "one")
     for language in ("", "-it")
 )
 """Prompts to a chat model, whichever it is: the digest tells it."""
+OWN_PROMPT = "chat-own"
+"""Any prompt that is not shipped: the digest tells which."""
 JUDGES = tuple(
     f"judge-{name}{language}" for name in ("retention-zero", "retention-few", "panel-zero") for language in ("", "-it")
 )
 """Prompts of judges to a chat model, likewise."""
 DETECTORS = (
     *("ensemble", "rules", "patterns", "gazetteer", "roster"),
-    *(*PEERS, *MODELS, *CHATS),
+    *(*PEERS, *MODELS, *CHATS, OWN_PROMPT),
     *("lexical-judge", *JUDGES),
 )
 GOLDS = (
@@ -121,10 +123,11 @@ REVIEWED = (
 )
 """What reviewers say of a removal."""
 CLAIMS = tuple(f"claimed by {it}" for it in PEERS)
+CLAIMS_OF_PROMPTS = tuple(f"claimed by {it}" for it in (*CHATS, OWN_PROMPT))
 SUBJECTS = (
     *("ALL", *(it.value for it in Label)),
     *(*SEXES, *LOCALES, *LENGTHS, *RISKS, *CATEGORIES, *POLICIES, *FORMATS, *TASKS, *ATTACKS, *INDIRECT, *REVIEWED),
-    *CLAIMS,
+    *(*CLAIMS, *CLAIMS_OF_PROMPTS),
 )
 _WORDS = {
     "detector": DETECTORS,
@@ -148,7 +151,7 @@ class LabScore:
         high: Upper end.
         n: What it is a share of, or how many were measured; None of what is no share.
         subject: All, a label, a locale, a sex, a length, a risk, a category, a format, a task, an attack, an
-            indirect identifier, what reviewers say, or what a peer claims.
+            indirect identifier, what reviewers say, or what a peer or a prompt claims.
     """
 
     family: str

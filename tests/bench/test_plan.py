@@ -16,7 +16,7 @@ from deid_platform.detection.registry import DETECTORS as REGISTERED
 from deid_platform.errors import Code, DeidError
 from deid_platform.llm.prompts import prompt, prompt_names
 from deid_platform.settings import load_settings
-from deid_platform.warehouse.lab import CHATS, DETECTORS, GOLDS, JUDGES, MODELS
+from deid_platform.warehouse.lab import CHATS, DETECTORS, GOLDS, JUDGES, MODELS, OWN_PROMPT
 from deid_platform.warehouse.lab import CLAIMS as CLAIMED
 
 SEEDS = Path(__file__).parents[2] / "dbt" / "seeds"
@@ -135,6 +135,6 @@ def test_every_word_of_the_laboratory_is_that_of_a_detector() -> None:
     joined = {word_of_joined(model, peer) for model in alone for peer in words}
     assert {"ensemble-own", *alone, *joined} == set(MODELS)
     # Nothing else may be in a figure: every word is that of a detector that can be measured.
-    assert set(DETECTORS) == {*REGISTERED, *words, *MODELS, *CHATS, *JUDGES, "lexical-judge"}
+    assert set(DETECTORS) == {*REGISTERED, *words, *MODELS, *CHATS, OWN_PROMPT, *JUDGES, "lexical-judge"}
     patterns, with_names = (word_of(Peer.parse(it)) for it in ("presidio=", "presidio:spacy:x="))
     assert (patterns, with_names) == ("presidio-patterns", "presidio")  # the papers' own has a model

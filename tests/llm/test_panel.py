@@ -184,3 +184,25 @@ def test_a_panel_that_says_nothing_is_no_figure(serve: Serve, folder: Path, comm
     assert [it["mean"] for it in records if it.get("metric") == "CIRE"] in ([], [None])
     assert all(it["panel_recall"] is None for it in records if "panel_recall" in it)
     assert "rather" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "task", "answer"),
+    [
+        ("retention", "retention", Reply('{"change": "none"}')),
+        ("panel", "panel", Reply('{"entities": ["hidden"], "wrongly_hidden": []}')),
+    ],
+)
+def test_a_prompt_of_ones_own_is_a_file(serve: Serve, folder: Path, command: str, task: str, answer: Reply) -> None:
+    endpoint = serve(lambda body, count: answer)
+    own = f"name: mine\nversion: 1\nlanguage: en\ntask: {task}\n"
+    (folder / "mine.yaml").write_text(f"{own}messages:\n- {{role: system, content: Mine}}\n"
+                                      "- {role: user, content: '{{note}}'}\n")  # fmt: skip
+    asked = ("judge", command, "gold.jsonl", "--detector", "patterns", "--json", "--prompt", "mine.yaml")
+    done = deid(*asked, folder=installed(folder, endpoint))
+    assert done.returncode == 0, done.stderr
+    assert {body["messages"][0]["content"] for body in endpoint.received} == {"Mine"}
+    assert any(str(json.loads(row).get("judge")).startswith("toy, mine") for row in done.stdout.splitlines())
+    (folder / "mine.yaml").write_text((folder / "mine.yaml").read_text().replace(f"task: {task}", "task: rewrite"))
+    done = deid(*asked, folder=folder)
+    assert done.returncode == 1 and f"task is none of {task}" in done.stderr

@@ -20,11 +20,12 @@ from deid_platform.llm.budget import Budgeted
 from deid_platform.llm.endpoint import EndpointSpec
 from deid_platform.llm.engines import EngineSpec
 from deid_platform.llm.prompted import Asking, Prompted
-from deid_platform.llm.prompts import prompt
+from deid_platform.llm.prompts import DEIDENTIFY, Prompt, is_shipped, prompt, prompt_of
 from deid_platform.settings import Settings, load_settings
 
-_CODE = tuple(
-    f"deid_platform.llm.{it}" for it in ("answered", "extraction", "prompted", "rewriting", "tagging", "wire")
+_CODE = (
+    "deid_platform.labels",
+    *(f"deid_platform.llm.{it}" for it in ("answered", "extraction", "prompted", "rewriting", "tagging", "wire")),
 )
 """Modules that decide what a model is asked and what its answer means."""
 
@@ -34,13 +35,14 @@ class ChatSpec:
     """A prompt and a chat model; small enough to send to a worker, which connects by itself.
 
     Attributes:
-        prompt: The name of a shipped prompt.
+        prompt: Its name, of a shipped prompt unless `own` is one.
         model: An endpoint, or an engine of this process.
         temperature: 0 for the likeliest answer.
         seed: For sampling.
         answers: Where answers are kept, so that a run that died goes on without asking again; None to keep none.
         review: Which notes it is for; None for all.
         spent: The file in which a run counts the tokens of `review`'s budget; see `Budgeted`.
+        own: The prompt, where it is one of one's own.
     """
 
     prompt: str
@@ -50,17 +52,33 @@ class ChatSpec:
     answers: AnswersAt | None = None
     review: Review | None = None
     spent: Path | None = None
+    own: Prompt | None = None
 
     @classmethod
     def of(
-        cls, settings: Settings, prompt: str, *, answers: AnswersAt | None = None, review: Review | None = None
+        cls,
+        settings: Settings,
+        prompt: str | Prompt,
+        *,
+        answers: AnswersAt | None = None,
+        review: Review | None = None,
     ) -> ChatSpec:
-        """A prompt to the endpoint of `[llm]`, or where that section is not there, to the model of `[vllm]`.
+        """A prompt, or the one of a name or file, to the model of `[llm]`, or without that section of `[vllm]`.
+
+        Args:
+            settings: Of the model; a relative path of a prompt is beside their file.
+            prompt: What is asked.
+            answers: Where answers are kept.
+            review: Which notes it is for.
 
         Raises:
-            DeidError: `llm-missing` if deid.toml has neither.
+            DeidError: `llm-missing` if deid.toml has neither; `prompt-unknown`; `prompt-invalid`.
         """
-        return cls(prompt, *model_of(settings), answers, review)
+        asking = Asking.of(settings)
+        if isinstance(prompt, str):
+            prompt = prompt_of(prompt, *DEIDENTIFY, beside=settings.path(Path()))
+        own = None if is_shipped(prompt) else prompt
+        return cls(prompt.name, asking.model, asking.temperature, asking.seed, answers, review, own=own)
 
     @property
     def digest(self) -> str:
@@ -101,19 +119,7 @@ class ChatSpec:
         return replace(self, model=model_for_workers(self.model, workers))
 
     def _prompted(self, model: ChatModel) -> Prompted:
-        return Prompted(prompt(self.prompt), model, temperature=self.temperature, seed=self.seed)
-
-
-def model_of(settings: Settings) -> tuple[EndpointSpec | EngineSpec, float, int | None]:
-    """The endpoint of `[llm]`, or where that section is not there, the model of `[vllm]`; with temperature and seed.
-
-    Raises:
-        DeidError: `llm-missing` if deid.toml has neither.
-    """
-    if settings.llm is None and (engine := EngineSpec.of(settings)) is not None:
-        return engine, 0.0, engine.settings.seed
-    asking = Asking.of(settings)
-    return asking.endpoint, asking.temperature, asking.seed
+        return Prompted(self.own or prompt(self.prompt), model, temperature=self.temperature, seed=self.seed)
 
 
 def asked_model(
@@ -148,12 +154,13 @@ def model_for_workers(spec: EndpointSpec | EngineSpec, workers: int) -> Endpoint
 
 
 def chat_in_force(prompt: str) -> ChatSpec:
-    """A prompt to the language model of the deid.toml in force. Answers are kept where there is a key secret: without
-    one, nothing could hide which notes they are of.
+    """A prompt, by name or file, to the language model of the deid.toml in force. Answers are kept where there is a key
+    secret: without one, nothing could hide which notes they are of.
 
     Raises:
-        DeidError: `llm-missing`; `settings-invalid`; `secret-weak`.
+        DeidError: `prompt-unknown`; `prompt-invalid`; `llm-missing`; `settings-invalid`; `secret-weak`.
     """
+    asked = prompt_of(prompt, *DEIDENTIFY)
     try:
         settings = load_settings()
     except DeidError as error:
@@ -164,7 +171,7 @@ def chat_in_force(prompt: str) -> ChatSpec:
         if error.code is not Code.SECRET_MISSING:
             raise
         answers = None
-    return ChatSpec.of(settings, prompt, answers=answers)
+    return ChatSpec.of(settings, asked, answers=answers)
 
 
 @dataclass(frozen=True)

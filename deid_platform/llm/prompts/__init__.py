@@ -7,20 +7,30 @@ The note stands where `{{note}}` does, which is in the last message and nowhere 
 another note, and the answer to it, before the note in question. No note of anybody stands in a shot. Where words are
 tagged, their numbers are put before them in the note and in shots alike. Prompts of judges are in a folder of their
 own; what a judge is shown stands in that place as one JSON object.
+
+A prompt of one's own is such a file too. Where its answers have another form than those of the shipped ones, or other
+names of labels, as the papers' prompts have, it says so in `form` and `labels`; `claims` are the labels that it asks
+for, where it does not ask for all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from pathlib import Path
 from typing import Any, Literal, cast
 
 from deid_platform.errors import Code, DeidError, did_you_mean
 from deid_platform.keys import plain_digest
+from deid_platform.labels import Label
+from deid_platform.llm.answered import Labels
 from deid_platform.llm.api import Message
+from deid_platform.llm.extraction import Form
 from deid_platform.llm.tagging import numbered
 from deid_platform.strict_yaml import read_yaml
 
@@ -29,7 +39,9 @@ PLACE = "{{note}}"
 JUDGES = "judges"
 """The folder of the prompts of judges, which are no de-identifiers."""
 _KEYS = {"name", "version", "language", "task", "messages"}
+_MORE = {"shots", "form", "labels", "claims"}
 _SUFFIX = ".yaml"
+_NAME = re.compile(r"[a-z][a-z0-9-]{0,39}")
 
 
 class Task(StrEnum):
@@ -49,6 +61,13 @@ class Task(StrEnum):
     """Of a judge: which words that are to be hidden are medicine, as a JSON object."""
     CHOOSE = "choose"
     """A JSON object with the number of one of the choices that stand before the note."""
+
+
+DEIDENTIFY = (Task.EXTRACT, Task.REWRITE, Task.TAG)
+"""The tasks of de-identifiers."""
+YES_NO = "yes-no"
+"""The form of a judge of retention that answers yes, something changed, or no (Aghakasiri 2025, figure 6)."""
+_FORM_OF = {Task.EXTRACT: tuple(Form), Task.RETENTION: (YES_NO,)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +90,9 @@ class Prompt:
         messages: The conversation; the last one is the user's and has the place of the note.
         shots: Examples.
         digest: Names all of it.
+        form: How its answer is written, where that is not the task's first form.
+        labels: What it calls labels -> ours; empty where it uses ours.
+        claims: The labels that it asks for; None for all.
     """
 
     name: str
@@ -80,6 +102,9 @@ class Prompt:
     messages: tuple[Message, ...]
     shots: tuple[Shot, ...]
     digest: str
+    form: str = ""
+    labels: Labels = ()
+    claims: frozenset[Label] | None = None
 
     def about(self, note: str) -> tuple[Message, ...]:
         """The conversation about a note."""
@@ -112,6 +137,46 @@ def prompt(name: str, folder: str = "") -> Prompt:
     return found
 
 
+def prompt_of(name_or_path: str, *tasks: Task, beside: Path = Path()) -> Prompt:
+    """A prompt that is shipped by its name, or one of one's own by its file.
+
+    Args:
+        name_or_path: As a person names it.
+        tasks: Those that it may be for.
+        beside: The folder that a relative path is in.
+
+    Raises:
+        DeidError: `prompt-unknown` if there is neither, with the nearest name for these tasks and all of them;
+            `prompt-invalid`, also for a file with another task.
+    """
+    names = names_for(*tasks)
+    if name_or_path in names:
+        return names[name_or_path]
+    try:
+        source = (beside / name_or_path).read_bytes()
+    except (OSError, ValueError):
+        raise DeidError(Code.PROMPT_UNKNOWN, did_you_mean(name_or_path, names)) from None
+    found = read_prompt(source, "the file")
+    if not _NAME.fullmatch(found.name):  # it is shown beside the others
+        raise DeidError(Code.PROMPT_INVALID, "the file: name")
+    if found.task not in tasks:
+        raise DeidError(Code.PROMPT_INVALID, f"the file: task is none of {', '.join(tasks)}")
+    return found
+
+
+@cache
+def names_for(*tasks: Task) -> Mapping[str, Prompt]:
+    """The shipped prompts for some tasks, by name."""
+    known = (prompt(name, folder) for folder in ("", JUDGES) for name in prompt_names(folder))
+    return {it.name: it for it in known if it.task in tasks}
+
+
+def is_shipped(asked: Prompt) -> bool:
+    """Whether it is the shipped prompt of its name, and no other."""
+    shipped = names_for(asked.task).get(asked.name)
+    return shipped is not None and shipped.digest == asked.digest
+
+
 def _folder(name: str) -> Traversable:
     return files(__name__) / name if name else files(__name__)
 
@@ -130,9 +195,11 @@ def read_prompt(source: bytes, shown: str) -> Prompt:
         document = read_yaml(source)
     except ValueError:
         raise DeidError(Code.PROMPT_INVALID, f"{shown}: not YAML") from None
-    if not isinstance(document, dict) or not _KEYS <= document.keys() <= _KEYS | {"shots"}:
+    if not isinstance(document, dict) or not _KEYS <= document.keys() <= _KEYS | _MORE:
         raise DeidError(Code.PROMPT_INVALID, f"{shown}: keys")
-    fault = next((key for key, fits in _FORMS.items() if not fits(document.get(key, []))), None)
+    fault = next((key for key, fits in _FORMS.items() if not fits(document.get(key, _ABSENT.get(key, [])))), None)
+    if fault is None and document.get("form", "") not in ("", *_FORM_OF.get(Task(document["task"]), ())):
+        fault = "form"
     if fault is not None:
         raise DeidError(Code.PROMPT_INVALID, f"{shown}: {fault}")
     return Prompt(
@@ -146,6 +213,9 @@ def read_prompt(source: bytes, shown: str) -> Prompt:
         ),
         tuple(Shot(each["note"], each["answer"]) for each in document.get("shots", [])),
         plain_digest("prompt", source.decode()),
+        document.get("form", ""),
+        tuple((name, None if ours is None else Label(ours)) for name, ours in document.get("labels", {}).items()),
+        frozenset(map(Label, document["claims"])) if "claims" in document else None,
     )
 
 
@@ -168,18 +238,29 @@ def _has_texts(value: Any, *keys: str) -> bool:
     return isinstance(value, Mapping) and value.keys() == set(keys) and all(_is_text(each) for each in value.values())
 
 
+def _are_labels(value: Any) -> bool:
+    return isinstance(value, Mapping) and all(
+        _is_text(name) and (ours is None or (isinstance(ours, str) and ours in set(Label)))
+        for name, ours in value.items()
+    )
+
+
 def _is_text(value: Any) -> bool:
     return isinstance(value, str) and value != ""
 
 
-_FORMS = {
+_FORMS: dict[str, Callable[[Any], bool]] = {
     "name": _is_text,
     "version": lambda value: isinstance(value, int) and not isinstance(value, bool) and value > 0,
     "language": lambda value: value in ("en", "it"),
     "task": lambda value: isinstance(value, str) and value in set(Task),
     "messages": _are_messages,
     "shots": _are_shots,
+    "form": lambda value: isinstance(value, str),
+    "labels": _are_labels,
+    "claims": lambda value: isinstance(value, list) and all(_is_text(it) and it in set(Label) for it in value),
 }
+_ABSENT: dict[str, Any] = {"form": "", "labels": {}}
 
 
 def _filled(message: Message, note: str) -> Message:
