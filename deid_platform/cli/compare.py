@@ -32,17 +32,15 @@ from deid_platform.cli.inputs import (
     settings_or_none,
     topics_of,
 )
+from deid_platform.cli.released import asking
 from deid_platform.cli.terminal import Json, counted, out, progress, say, show_json
-from deid_platform.errors import Code, DeidError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from deid_platform.evaluation.comparison import Compared, Hidden
     from deid_platform.evaluation.side_by_side import Finder, NotesRead
-    from deid_platform.llm.prompted import Asking
     from deid_platform.reports.comparison.tables import ShownTable
-    from deid_platform.settings import Settings
 
 
 def compare(
@@ -127,7 +125,7 @@ def compare(
     )
     settings = settings_or_none(None)
     peers = {} if settings is None else {name: settings.path(path) for name, path in settings.peers.items()}
-    named = side_by_side.detectors(detectors, base, peers, lambda: _asking(settings))
+    named = side_by_side.detectors(detectors, base, peers, lambda: asking(settings))
     if len(named) < 2:
         raise typer.BadParameter("name at least two; `deid evaluate` scores one", param_hint="--detectors")
     with side_by_side.ready(named, LocalEngine(workers=workers)) as finders:
@@ -169,15 +167,6 @@ def compare(
     if page is not None:
         say("the page holds text of notes and belongs into the PHI zone")
     end_refused(read.refusals)
-
-
-def _asking(settings: Settings | None) -> Asking:
-    """As the deid.toml in force says; none is as one without the section."""
-    from deid_platform.llm.prompted import Asking
-
-    if settings is None:
-        raise DeidError(Code.LLM_MISSING)
-    return Asking.of(settings)
 
 
 def _found(finder: Finder, read: NotesRead) -> tuple[Compared, Sequence[Sequence[Hidden]]]:

@@ -54,7 +54,7 @@ class Place(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Released:
+class NoteRelease:
     """A note and what was released of it.
 
     Attributes:
@@ -70,7 +70,7 @@ class Released:
     redaction: Redaction | None = None
 
     def __repr__(self) -> str:
-        return "<Released>"
+        return "<NoteRelease>"
 
     @property
     def shown(self) -> str:
@@ -95,16 +95,22 @@ def hidden_places(original: str, released: str) -> list[Place]:
         released: What was released of it.
     """
     ours, theirs = list(_TOKEN.finditer(original)), list(_TOKEN.finditer(released))
-    pairs = align([match.group().casefold() for match in ours], [match.group().casefold() for match in theirs])
+    words = [match.group().casefold() for match in ours]
+    pairs = align(words, [match.group().casefold() for match in theirs])
     found: list[Place] = []
     i = j = 0  # the next token of each text
-    first = i, j
+    first = i, j  # of the run that has no partners
     for one, other in [*pairs, ("", "")]:  # an equal pair at the end, which ends the last run
         if one == other:
-            if first[0] < i:
-                put_in = released[theirs[first[1]].start() : theirs[j - 1].end()] if first[1] < j else ""
-                found.append(Place(ours[first[0]].start(), ours[i - 1].end(), put_in, _label(put_in)))
-            first = i + 1, j + 1
+            left_out = first[0] < i and first[1] == j
+            if left_out and i < len(ours) and words[first[0]] == words[i]:
+                # Of "in Bam. She coughs. BP" without "She coughs." the first full stop stays, not the second.
+                first = first[0] + 1, j + 1
+            else:
+                if first[0] < i:
+                    put_in = "" if left_out else released[theirs[first[1]].start() : theirs[j - 1].end()]
+                    found.append(Place(ours[first[0]].start(), ours[i - 1].end(), put_in, _label(put_in)))
+                first = i + 1, j + 1
         i, j = i + (one is not None), j + (other is not None)
     return found
 

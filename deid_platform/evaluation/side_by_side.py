@@ -65,6 +65,15 @@ class Chat:
     prompt: Prompt
     asking: Asking
 
+    def prompted(self) -> Prompted:
+        """The prompt with its model.
+
+        Raises:
+            DeidError: `endpoint-refused` where no note may go; `settings-invalid`.
+        """
+        asking = self.asking
+        return Prompted(self.prompt, asking.endpoint.build(), temperature=asking.temperature, seed=asking.seed)
+
 
 Named = Ours | Peer | Chat
 OnBatch = Callable[[int], None]
@@ -227,9 +236,7 @@ class _OfChat:
 
     @classmethod
     def built(cls, chat: Chat) -> _OfChat:
-        asking = chat.asking
-        model = asking.endpoint.build()
-        return cls(chat.name, Prompted(chat.prompt, model, temperature=asking.temperature, seed=asking.seed))
+        return cls(chat.name, chat.prompted())
 
     def hidden(self, notes: Sequence[Note], on_batch: OnBatch) -> tuple[Compared, list[list[Hidden]]]:
         found: list[list[Hidden]] = []

@@ -19,7 +19,7 @@ from deid_platform.llm.answered import label_of
 
 TAG = regex.compile(
     r"\[\*\*[^\[\]\n]{1,80}\*\*\]|\[\p{Lu}[^\[\]\n]{0,40}\]|<\p{Lu}[\p{Lu}\d_ \-/]*>|\{\{\w[\w \-]*\}\}"
-    r"|\*{3}\w+(?:[ \-]\w+)*\*{3}"
+    r"|\*{3}\w[\w ./()\-]{0,60}\*{3}"
 )
 _AROUND = "[]<>{}*"
 _MIRANDA = {
@@ -35,8 +35,8 @@ _MIRANDA = {
 def label_of_tag(tag: str) -> Label | None:
     """The label that a tag names, with or without what is around it; None where it is none that is known."""
     inner = _plain(tag.strip(_AROUND))
-    # "DATE 2024" names a label and what remains of the value, "patient_Name" whose name it is.
-    return _named(inner) or _named(inner.partition(" ")[0])
+    # "DATE 2024" names a label and what remains of the value, "patient_Phone_Number" whose number it is.
+    return _named(inner) or _named(inner.removeprefix("PATIENT ")) or _named(inner.partition(" ")[0])
 
 
 @cache
