@@ -21,9 +21,9 @@ from deid_platform.errors import Code, DeidError
 if TYPE_CHECKING:
     from deid_platform.corpora.columns import ColumnMapping
     from deid_platform.detection import DetectorSpec
+    from deid_platform.evaluation.notes_read import NotesRead
     from deid_platform.evaluation.perturbations import Perturbation
     from deid_platform.evaluation.release_measures import Figure
-    from deid_platform.evaluation.side_by_side import NotesRead
     from deid_platform.llm.prompted import Asking
     from deid_platform.notes import Span
     from deid_platform.redaction.policy import Policy
@@ -73,10 +73,10 @@ def originals(
     """Notes with gold or without, as `deid compare` reads them.
 
     Raises:
-        DeidError: `feed-unreadable` if there is nothing at the path; what `side_by_side.read` raises.
+        DeidError: `feed-unreadable` if there is nothing at the path; what `notes_read.read` raises.
     """
     from deid_platform.corpora.source import STANDARD_INPUT
-    from deid_platform.evaluation.side_by_side import read
+    from deid_platform.evaluation.notes_read import read
 
     if path != STANDARD_INPUT and not path.exists():
         raise DeidError(Code.FEED_UNREADABLE, "notes: no such file")
