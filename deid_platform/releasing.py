@@ -13,11 +13,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from time import perf_counter
 
 from deid_platform.engine import Engine
+from deid_platform.evaluation.release_measures import Asked
 from deid_platform.evaluation.released import NoteRelease
 from deid_platform.evaluation.side_by_side import Chat, Named, Ours, ready
-from deid_platform.llm.prompted import NotFound
+from deid_platform.llm.prompted import NotFound, Prompted
 from deid_platform.llm.prompts import Task
 from deid_platform.notes import Note, Span
 from deid_platform.release_note import ReleaseSpec, settled
@@ -33,10 +35,12 @@ class Releases:
     Attributes:
         notes: In the order of the notes.
         withheld: Why notes were withheld -> how many.
+        asked: What it took to ask a language model for them; None of any other release.
     """
 
     notes: Sequence[NoteRelease]
     withheld: Counter[str]
+    asked: Asked | None = None
 
 
 def released_by(
@@ -60,19 +64,19 @@ def released_by(
     Raises:
         DeidError: What `ReleaseSpec.build`, `side_by_side.ready` and detection raise.
     """
-    how = _written_out if isinstance(named, Chat) and named.prompt.task is Task.REWRITE else _replaced
-    made = list(how(named, notes, release, engine, on_batch))
+    began, asked = perf_counter(), None
+    if isinstance(named, Chat) and named.prompt.task is Task.REWRITE:
+        prompted = named.prompted()
+        made = list(_written_out(prompted, notes, on_batch))
+        asked = Asked(len(notes), perf_counter() - began, prompted.tokens)
+    else:
+        made = list(_replaced(named, notes, release, engine, on_batch))
     withheld = Counter(why for one, why in made if one.text is None)
-    return Releases([replace(one, gold=spans) for (one, _), spans in zip(made, gold, strict=True)], withheld)
+    return Releases([replace(one, gold=spans) for (one, _), spans in zip(made, gold, strict=True)], withheld, asked)
 
 
-def _written_out(
-    named: Named, notes: Sequence[Note], release: ReleaseSpec, engine: Engine, on_batch: OnBatch
-) -> Iterator[tuple[NoteRelease, str]]:
-    del release, engine
-    assert isinstance(named, Chat)  # noqa: S101 - it is asked for prompts alone
-    texts = named.prompted().rewrite(note.text for note in notes)
-    for note, outcome in zip(notes, texts, strict=True):
+def _written_out(prompted: Prompted, notes: Sequence[Note], on_batch: OnBatch) -> Iterator[tuple[NoteRelease, str]]:
+    for note, outcome in zip(notes, prompted.rewrite(note.text for note in notes), strict=True):
         on_batch(1)
         if isinstance(outcome, NotFound):
             yield NoteRelease(note, None), outcome.why.value

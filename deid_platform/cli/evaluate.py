@@ -119,6 +119,20 @@ def evaluate(
         Path | None,
         typer.Option(help="Folder of what was released of --write-formats, under the same names: stability."),
     ] = None,
+    codes: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder of a sequence classifier of `transformers` whose labels are diagnosis codes, for JSC and "
+            "NSDCG of a release (extra ml); by default terms of ICD-10-CM."
+        ),
+    ] = None,
+    token_prices: Annotated[
+        str | None,
+        typer.Option(
+            metavar="IN,OUT",
+            help="What 1,000 tokens that a language model reads and writes cost: the price of 10,000 notes.",
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Score a detector against gold spans: word-level precision, recall and F1, as Murugadoss 2024 does.
@@ -160,6 +174,7 @@ def evaluate(
         _apart("--released", bool(released), {"--policy": bool(policy), "--detector": detector != "ensemble"})
     else:
         of_texts = {"--save-released": bool(save_released), "--released-formats": bool(released_formats)}
+        of_texts |= {"--codes": bool(codes), "--token-prices": bool(token_prices)}
         _apart("scores of spans: name --released, --policy, a prompt or a peer", True, of_texts)
     given = (
         None if of_release else given_spans(spans, spans_scheme or scheme or SCHEME, detector, model, recognizers, keep)
@@ -184,7 +199,7 @@ def evaluate(
         measure_release(
             originals(gold, gold_format, scheme, mapping),
             whose,
-            Measuring(resamples, save_released, released_formats, as_json),
+            Measuring(resamples, save_released, released_formats, codes, _prices(token_prices), as_json),
         )
         return
     notes, refusals = gold_set(gold, gold_format, scheme, mapping)
@@ -256,6 +271,17 @@ def _say_unjudged() -> None:
     loaded = sys.modules.get("deid_platform.detection.resolve.chat_judge")
     for why, removals in sorted(loaded.FAILURES.items()) if loaded else ():
         say(f"no answer of the judge: {why}: {counted(removals, 'removal')} stay hidden")
+
+
+def _prices(written: str | None) -> tuple[float, float] | None:
+    """Prices of tokens read and written."""
+    if written is None:
+        return None
+    try:
+        read, wrote = map(float, written.split(","))
+    except ValueError:
+        raise typer.BadParameter("two numbers, as 0.03,0.06", param_hint="--token-prices") from None
+    return read, wrote
 
 
 def _apart(option: str, chosen: bool, others: Mapping[str, bool]) -> None:

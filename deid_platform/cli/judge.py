@@ -7,6 +7,7 @@ judge is (`evaluation/retention/`), or the judge of the ensemble (`detection/res
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -88,6 +89,13 @@ def retention(
     panel: AsPanel = False,
     detector: AnyDetector = "ensemble",
     released: ReleasedFile = None,
+    pairs_model: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder of a paraphrase or an entailment model of `transformers`, as one more judge (extra ml). "
+            "Without a language model in deid.toml nobody else is asked."
+        ),
+    ] = None,
     policy: PolicyName = POLICY,
     scheme: GoldScheme = None,
     gold_format: GoldForm = None,
@@ -111,13 +119,21 @@ def retention(
     from deid_platform.settings import load_settings
 
     settings = load_settings(config)
-    plan = (JudgePlan.panel if panel else JudgePlan.single)(settings, judge_prompts(Task.RETENTION, [prompts]))
-    chat: list[Judge] = [ChatJudge(asked) for asked in plan.asked()]
+    plan = None
+    judges: list[Judge] = [LexicalJudge()]
+    if pairs_model is None or settings.llm is not None or settings.vllm is not None:
+        plan = (JudgePlan.panel if panel else JudgePlan.single)(settings, judge_prompts(Task.RETENTION, [prompts]))
+        chat: list[Judge] = [ChatJudge(asked) for asked in plan.asked()]
+        judges += [Majority(chat)] if len(chat) > 1 else chat
+    if pairs_model is not None:
+        from deid_platform.evaluation.retention.sequence_models import pair_classifier
+
+        judges.append(pair_classifier(pairs_model))
     read = originals(gold, gold_format, scheme)
     made = releases_of(read, Whose(released, detector, policy), settings, most=notes)[1]
     pairs = [Pair(it.note.text, it.text, it.note.patient_id) for it in made.notes if it.text is not None]
     records = []
-    for each in (LexicalJudge(), *([Majority(chat)] if len(chat) > 1 else chat)):
+    for each in judges:
         with progress(each.identity.model):
             found = measured(note_retentions(pairs, each), each.identity)
         records.append(retention_record(found))
@@ -127,8 +143,9 @@ def retention(
             show_json(record)
     else:
         show([name.replace("_", " ") for name in RETENTION], ([record[it] for it in RETENTION] for record in records))
-    _say_kept(plan)
-    if records[-1]["mean"] is None:
+    if plan is not None:
+        _say_kept(plan)
+    if any(record["mean"] is None for record in records):
         raise typer.Exit(3)
     end_refused(read.refusals)
 

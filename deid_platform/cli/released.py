@@ -167,30 +167,41 @@ class Measuring:
         resamples: Of the bootstrap.
         save: Where the released texts go, as JSON lines; None for nowhere.
         formats: Folder of the releases of the same notes in other formats; None without.
+        codes: Folder of a sequence classifier whose labels are diagnosis codes; None for the coder by terms.
+        token_prices: For 1,000 tokens that a language model reads, and writes; None where nobody said.
         as_json: JSON lines instead of a table.
     """
 
     resamples: int = 1000
     save: Path | None = None
     formats: Path | None = None
+    codes: Path | None = None
+    token_prices: tuple[float, float] | None = None
     as_json: bool = False
 
 
 def measure_release(read: NotesRead, whose: Whose, how: Measuring) -> None:
     """Shows every measure of a release, a row each."""
-    from deid_platform.evaluation.release_measures import measures, of_shift
+    from deid_platform.evaluation.release_measures import measures, of_asking, of_shift
 
+    predictor = None
+    if how.codes is not None:
+        from deid_platform.evaluation.retention.sequence_models import code_classifier
+
+        predictor = code_classifier(how.codes)
     settings = settings_or_none(None)
     if not read.notes:
         end_refused(read.refusals)
     rules, made = releases_of(read, whose, settings)
     if how.save is not None:
         _save(made, how.save, whose.released)
-    figures = list(measures(made.notes, resamples=how.resamples))
+    figures = list(measures(made.notes, predictor=predictor, resamples=how.resamples))
     if how.formats is not None:
         figures += _in_formats(made, how.formats, how.resamples)
     if whose.released is None and rules.shifts_dates:
         figures += of_shift(rules.date_shift, read.notes)
+    if made.asked is not None:
+        figures += of_asking(made.asked, how.token_prices)
     show(("measure", "category", "value", "low", "high", "n"), figures, as_json=how.as_json)
     end_refused(read.refusals)
     if all(one.text is None for one in made.notes):

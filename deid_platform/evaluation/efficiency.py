@@ -1,4 +1,4 @@
-"""What de-identification costs: speed, memory, money, and how they grow.
+"""What de-identification costs: speed, memory and money.
 
 Belongs here: figures from measured seconds, and measuring them in this process. Does not belong here: prices of one
 cloud or another, which are the caller's, or scores (`scores.py`).
@@ -9,8 +9,7 @@ and of output; storage and transfer are left out. Of that table one figure is mi
 are 6.10 s each, not 4.75. Recall against words a second is figure 1 of Zambare 2026.
 
 Speed varies from run to run, so several runs and their deviation are kept, and the first, which loads models and fills
-caches, can be left out. Growth is the slope of a line through the logarithms of size and seconds: 1 is proportional, 2
-is quadratic; a constant cost of starting flattens it, so sizes should differ by a factor of ten or more.
+caches, can be left out.
 """
 
 from __future__ import annotations
@@ -22,8 +21,6 @@ from dataclasses import dataclass
 from statistics import fmean, stdev
 from time import perf_counter
 from typing import TypeVar
-
-import numpy as np
 
 PER = 10_000
 """Documents of a cost."""
@@ -79,21 +76,6 @@ class Efficiency:
     seconds_per_note: float
     gpu_seconds_per_note: float
     peak_bytes: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Growth:
-    """How seconds grow with size.
-
-    Attributes:
-        slope: The exponent: 1 is proportional.
-        error: Its standard error; None with two points, through which any line goes.
-        points: Sizes that were measured.
-    """
-
-    slope: float
-    error: float | None
-    points: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,23 +168,6 @@ def api_cost(
         notes: How many.
     """
     return notes * (input_tokens * price_in + output_tokens * price_out) / 1000
-
-
-def growth(sizes: Sequence[float], seconds: Sequence[float]) -> Growth:
-    """The slope of log seconds over log size, by least squares: with a note's length, or with the number of notes.
-
-    Raises:
-        ValueError: Fewer than two sizes, or something that is not positive.
-    """
-    x, y = np.asarray(sizes, dtype=np.float64), np.asarray(seconds, dtype=np.float64)
-    if x.shape != y.shape or len(set(x.tolist())) < 2 or (x <= 0).any() or (y <= 0).any():
-        raise ValueError("at least two positive sizes with their seconds")
-    x, y = np.log(x), np.log(y)
-    x, y = x - x.mean(), y - y.mean()
-    slope = float(x @ y / (x @ x))
-    rest = y - slope * x
-    error = float(np.sqrt(rest @ rest / (len(x) - 2) / (x @ x))) if len(x) > 2 else None
-    return Growth(slope, error, len(x))
 
 
 def frontier(points: Iterable[Point]) -> list[Point]:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from deid_platform.evaluation.bootstrap import RESAMPLES, Estimate, Ratio
 from deid_platform.evaluation.by_length import by_length
+from deid_platform.evaluation.efficiency import PER, api_cost
 from deid_platform.evaluation.occurrence_counts import count_note as count_occurrences
 from deid_platform.evaluation.panel import Counts
 from deid_platform.evaluation.released import NoteRelease
@@ -55,6 +56,20 @@ class Figure(NamedTuple):
     n: int | None = None
 
 
+class Asked(NamedTuple):
+    """What asking a language model took.
+
+    Attributes:
+        notes: How many it was asked about.
+        seconds: Until all were answered.
+        tokens: That it read and wrote; None where the server did not tell of each answer.
+    """
+
+    notes: int
+    seconds: float
+    tokens: tuple[int, int] | None
+
+
 def measures(
     releases: Sequence[NoteRelease], *, predictor: CodePredictor | None = None, resamples: int = RESAMPLES
 ) -> Iterator[Figure]:
@@ -82,6 +97,24 @@ def of_shift(by: DateShift, notes: Iterable[Note]) -> Iterator[Figure]:
     for known, fits in FITS.items() if days else ():
         found = left_by_knowledge(by, fits, days)
         yield Figure("bits of the date shift left", f"knowing {known}", found.bits, n=len(days))
+
+
+def of_asking(asked: Asked, prices: tuple[float, float] | None = None) -> Iterator[Figure]:
+    """What asking a language model took, a note: seconds, tokens, and the price of so many notes (Murugadoss 2024).
+
+    Args:
+        asked: Of all notes.
+        prices: For 1,000 tokens that it reads, and that it writes, in any currency; None where nobody said.
+    """
+    n = asked.notes
+    yield Figure("seconds a note", ALL, asked.seconds / n, n=n)
+    if asked.tokens is None:
+        return
+    read, written = (tokens / n for tokens in asked.tokens)
+    yield Figure("tokens read a note", ALL, read, n=n)
+    yield Figure("tokens written a note", ALL, written, n=n)
+    if prices is not None:
+        yield Figure(f"price of {PER} notes", ALL, api_cost(read, written, *prices), n=n)
 
 
 def _of_residue(marked: Sequence[Marked], resamples: int) -> Iterator[Figure]:

@@ -263,6 +263,8 @@ class _OfChat:
                     remarks[f"tokens {what} by the model"] += count
                 found.append([_hidden(mention) for mention in outcome.mentions])
             on_batch(1)
+        for what, tokens in zip(("read", "written"), self.prompted.tokens or (), strict=False):
+            remarks[f"tokens {what}"] = tokens
         seen = {what: n for what, n in remarks.items() if n}
         return Compared(self.name, failed_on=frozenset(failed), remarks=seen), found
 

@@ -123,6 +123,9 @@ class Prompted:
         temperature: 0 for the likeliest answer.
         seed: For sampling.
 
+    Attributes:
+        tokens: That the model has read and written so far; None once it did not tell.
+
     Raises:
         DeidError: `settings-invalid` if the model's context has no room for a note beside the prompt.
     """
@@ -132,6 +135,7 @@ class Prompted:
         self._model = model
         self._temperature = temperature
         self._seed = seed
+        self.tokens: tuple[int, int] | None = (0, 0)
         around = sum(estimated(message.content) + 16 for message in prompt.about(""))
         self._room = min(_MOST, (model.context_length - around) // 2)
         if self._room < _LEAST:
@@ -182,11 +186,20 @@ class Prompted:
             while not waiting[0][1]:
                 yield *waiting.popleft(), []
             heard.append(outcome)
+            self._count(outcome)
             if len(heard) == len(waiting[0][1]):
                 yield *waiting.popleft(), heard
                 heard = []
         while waiting:
             yield *waiting.popleft(), []
+
+    def _count(self, outcome: ChatAnswer | Failed) -> None:
+        if self.tokens is None or isinstance(outcome, Failed):
+            return
+        if outcome.prompt_tokens is None or outcome.completion_tokens is None:
+            self.tokens = None
+            return
+        self.tokens = self.tokens[0] + outcome.prompt_tokens, self.tokens[1] + outcome.completion_tokens
 
     def _tokens(self, text: str) -> int:
         return estimated(text) + (tagging.more_tokens(text) if self._prompt.task is Task.TAG else 0)

@@ -183,6 +183,8 @@ def test_other_formats_are_written_released_and_compared(folder: Path) -> None:
         (("--released", "out.jsonl", "--misses", "m.jsonl"), 2, "cannot be combined with a release"),
         (("--released", "out.jsonl", "--detector", "rules"), 2, "cannot be combined with --released"),
         (("--save-released", "x.jsonl"), 2, "name --released, --policy"),
+        (("--codes", "model"), 2, "name --released, --policy"),
+        (("--released", "out.jsonl", "--token-prices", "dear"), 2, "two numbers"),
         (("--released", "none.jsonl"), 1, "feed-unreadable"),
         (("--released", "gold-of-others.jsonl"), 1, "released-invalid [row 1: of no original]"),
         (("--detector", "chat:rewrite-one"), 1, "llm-missing"),

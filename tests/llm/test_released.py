@@ -100,11 +100,16 @@ def test_a_panel_needs_gold(serve: Serve, folder: Path) -> None:
 
 def test_every_measure_of_what_a_model_wrote(serve: Serve, folder: Path) -> None:
     command = ("evaluate", "gold.jsonl", "--detector", "chat:rewrite-one", "--json", "--resamples", "5")
+    command += ("--token-prices", "0.03,0.06")
     done = deid(*command, folder=installed(folder, serve(of_texts)))
     assert done.returncode == 0, done.stderr
     found = {(it["measure"], it["category"]): it["value"] for it in map(json.loads, done.stdout.splitlines())}
     assert (found["LR", "PATIENT"], found["occurrences, recall", "date"]) == (1, 0.5)
     assert found["occurrences, precision", "HOSPITAL"] == 0
+    # The endpoint says 7 tokens read and 3 written of each note: 10,000 * (7 * 0.03 + 3 * 0.06) / 1000.
+    assert (found["tokens read a note", "all"], found["tokens written a note", "all"]) == (7, 3)
+    assert found["price of 10000 notes", "all"] == pytest.approx(3.9)
+    assert found["seconds a note", "all"] > 0
     assert found["lexical retention", "all"] == 0
 
 
