@@ -129,6 +129,7 @@ def _made(read: NotesRead, whose: Whose, rules: Policy, settings: Settings | Non
     from deid_platform.evaluation import side_by_side
     from deid_platform.release_note import ReleaseSpec
     from deid_platform.releasing import released_by
+    from deid_platform.settings import keyring_for
     from deid_platform.surrogates.date_order import NOTHING_SAID, DateWriting
 
     base = replace(whose.base or DetectorSpec(detector_names()[0]), professions=rules.hides_professions)
@@ -137,8 +138,9 @@ def _made(read: NotesRead, whose: Whose, rules: Policy, settings: Settings | Non
     if others:
         raise typer.BadParameter("name one; `deid compare` takes several", param_hint="--detector")
     keyring, writing = None, NOTHING_SAID
+    if rules.uses_surrogates:
+        keyring = keyring_for(None, None) if settings is None else settings.keyring()
     if settings is not None:
-        keyring = settings.keyring() if rules.uses_surrogates else None
         writing = DateWriting.of(settings.redaction.date_order, settings.redaction.date_zeros)
     release = ReleaseSpec(rules, base.topics, keyring, writing=writing)
     with progress("releasing") as bar:

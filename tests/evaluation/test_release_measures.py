@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from command_line import deid
 
+from deid_platform.corpora.formats import gold_format
+from deid_platform.corpora.gold import read_gold
 from deid_platform.evaluation.release_measures import Figure, measures, of_shift
 from deid_platform.evaluation.released import NoteRelease
 from deid_platform.labels import Label
@@ -136,6 +138,28 @@ def test_a_detector_by_name_is_measured_by_what_it_releases(folder: Path) -> Non
     same = [key for key in found if key[0].startswith(("ALID", "LR", "occurrences", "lexical", "JSC", "NSDCG"))]
     assert [again[key] for key in same] == [found[key] for key in same]
     assert stat.S_IMODE((folder / "ours.jsonl").stat().st_mode) == 0o600
+
+
+def test_surrogates_are_measured_as_replacements_and_by_what_is_left_of_their_shift(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DEID_SECRET", "a key for these tests alone, 7f3a91c4")
+    rows = [json.loads(line) for line in (folder / "gold.jsonl").read_text().splitlines()]
+    write(folder / "dated.jsonl", [{**row, "note_date": "2019-03-15"} for row in rows])
+    found = evaluated(folder, "dated.jsonl", "--detector", "patterns", "--policy", "surrogate")
+    # Of 3/10, 3/11 and 3/12 nothing says which number is the day: they become tags, which are no dates.
+    assert found["replaced validly", "DATE"]["value"] == 9 / 12
+    assert found["replaced validly", "CITY"]["value"] == 0
+    bits = {it[1]: row["value"] for it, row in found.items() if it[0] == "bits of the date shift left"}
+    assert bits["knowing nothing"] > 0 == bits["knowing its day"]
+
+
+@pytest.mark.parametrize("form", ["i2b2", "brat"])
+def test_originals_of_a_published_format(folder: Path, form: str) -> None:
+    golds = read_gold(folder / "gold.jsonl", with_text=True)
+    gold_format(form).write(golds, folder / "theirs")
+    found = evaluated(folder, "theirs", "--released", "out.jsonl")
+    assert (found["LR", "all"]["value"], found["LR", "all"]["n"]) == (0.75, 44)
 
 
 @pytest.mark.process
