@@ -15,7 +15,6 @@ import typer
 
 from deid_platform.cli.inputs import (
     Columns,
-    DetectorName,
     Device,
     Facilities,
     Feed,
@@ -56,7 +55,13 @@ if TYPE_CHECKING:
 
 def evaluate(
     gold: GoldPath,
-    detector: DetectorName = "ensemble",
+    detector: Annotated[
+        str,
+        typer.Option(
+            help="A registered detector, which `deid doctor` lists; or `chat:PROMPT`, `model:MODEL` or a peer, as "
+            "`deid compare` names them, of which the release is measured."
+        ),
+    ] = "ensemble",
     model: Models = None,
     device: Device = "cpu",
     recognizers: Recognizers = None,
@@ -199,7 +204,11 @@ def evaluate(
         measure_release(
             originals(gold, gold_format, scheme, mapping),
             whose,
-            Measuring(resamples, save_released, released_formats, codes, _prices(token_prices), as_json),
+            Measuring(
+                *(resamples, save_released, released_formats, codes, _prices(token_prices)),
+                beside=(gold, patients, providers, facilities, recognizers, keep, *files_in_force()),
+                as_json=as_json,
+            ),
         )
         return
     notes, refusals = gold_set(gold, gold_format, scheme, mapping)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from deid_platform.evaluation.release_measures import Figure
     from deid_platform.llm.prompted import Asking
     from deid_platform.notes import Span
+    from deid_platform.output import Output
     from deid_platform.redaction.policy import Policy
     from deid_platform.releasing import Releases
     from deid_platform.settings import Settings
@@ -171,6 +172,7 @@ class Measuring:
         formats: Folder of the releases of the same notes in other formats; None without.
         codes: Folder of a sequence classifier whose labels are diagnosis codes; None for the coder by terms.
         token_prices: For 1,000 tokens that a language model reads, and writes; None where nobody said.
+        beside: The files that all was read from, which nothing may be written over.
         as_json: JSON lines instead of a table.
     """
 
@@ -179,12 +181,14 @@ class Measuring:
     formats: Path | None = None
     codes: Path | None = None
     token_prices: tuple[float, float] | None = None
+    beside: tuple[Path | None, ...] = ()
     as_json: bool = False
 
 
 def measure_release(read: NotesRead, whose: Whose, how: Measuring) -> None:
     """Shows every measure of a release, a row each."""
     from deid_platform.evaluation.release_measures import measures, of_asking, of_shift
+    from deid_platform.output import Output
 
     predictor = None
     if how.codes is not None:
@@ -194,9 +198,10 @@ def measure_release(read: NotesRead, whose: Whose, how: Measuring) -> None:
     settings = settings_or_none(None)
     if not read.notes:
         end_refused(read.refusals)
+    output = None if how.save is None else Output.at(how.save).apart_from((whose.released, *how.beside))
     rules, made = releases_of(read, whose, settings)
-    if how.save is not None:
-        _save(made, how.save, whose.released)
+    if output is not None:
+        _save(made, output)
     figures = list(measures(made.notes, predictor=predictor, resamples=how.resamples))
     if how.formats is not None:
         figures += _in_formats(made, how.formats, how.resamples)
@@ -210,13 +215,12 @@ def measure_release(read: NotesRead, whose: Whose, how: Measuring) -> None:
         raise typer.Exit(3)
 
 
-def _save(made: Releases, path: Path, beside: Path | None) -> None:
-    from deid_platform.output import Output
-
-    rows = ({"note_id": one.note.note_id, "text": one.text} for one in made.notes if one.text is not None)
-    with Output.at(path).apart_from((beside,)).opened() as file:
-        for row in rows:
-            file.write(json.dumps(row, ensure_ascii=False) + "\n")
+def _save(made: Releases, output: Output) -> None:
+    with output.opened() as file:
+        for one in made.notes:
+            if one.text is not None:
+                row = {"note_id": one.note.note_id, "text": one.text}
+                file.write(json.dumps(row, ensure_ascii=False) + "\n")
     say("the released texts may hold what was missed: they belong into the PHI zone")
 
 

@@ -18,7 +18,7 @@ from deid_platform.evaluation.by_length import by_length
 from deid_platform.evaluation.efficiency import PER, api_cost
 from deid_platform.evaluation.occurrence_counts import count_note as count_occurrences
 from deid_platform.evaluation.panel import Counts
-from deid_platform.evaluation.released import NoteRelease
+from deid_platform.evaluation.released import NoteRelease, Place
 from deid_platform.evaluation.replacement_validity import count_validity, validity
 from deid_platform.evaluation.residue import NoteResidue, note_residue, residue
 from deid_platform.evaluation.retention.icd import CodePredictor, TermCoder, code_agreement, note_codes
@@ -34,6 +34,8 @@ from deid_platform.surrogates.dates import DateShift
 ALL = "all"
 Marked = tuple[NoteRelease, tuple[Span, ...]]
 """A release of a note with gold."""
+Places = Sequence[Sequence[Place]]
+"""What each release hides."""
 
 
 class Figure(NamedTuple):
@@ -83,10 +85,11 @@ def measures(
     shown = [one for one in releases if one.text is not None]
     marked = [(one, one.gold) for one in shown if one.gold is not None]
     if any(gold for _, gold in marked):
+        places = [one.places for one, _ in marked]
         yield from _of_residue(marked, resamples)
         yield from _of_occurrences(marked)
-        yield from _of_tokens(marked, resamples)
-        yield from _of_replacements(marked, resamples)
+        yield from _of_tokens(marked, places, resamples)
+        yield from _of_replacements(marked, places, resamples)
     if shown:
         yield from _of_medicine(shown, predictor or TermCoder(), resamples)
 
@@ -145,8 +148,8 @@ def _of_occurrences(marked: Sequence[Marked]) -> Iterator[Figure]:
             yield Figure(f"occurrences, {name}", category, getattr(counts, name), n=n)
 
 
-def _of_tokens(marked: Sequence[Marked], resamples: int) -> Iterator[Figure]:
-    hidden = [[place.span(gold) for place in it.places] for it, gold in marked]
+def _of_tokens(marked: Sequence[Marked], places: Places, resamples: int) -> Iterator[Figure]:
+    hidden = [[place.span(gold) for place in some] for (_, gold), some in zip(marked, places, strict=True)]
     for partly in (Partly.GENEROUS, Partly.TWO_SIDED):
         for providers in Providers:
             counts = [
@@ -169,12 +172,11 @@ def _of_tokens(marked: Sequence[Marked], resamples: int) -> Iterator[Figure]:
                     yield _share("tokens, f1", f"{of}, {how}", length.scores.f1)
 
 
-def _of_replacements(marked: Sequence[Marked], resamples: int) -> Iterator[Figure]:
-    counts = []
-    for it, gold in marked:
-        places = it.places
-        spans = [place.span(gold) for place in places]
-        counts.append(count_validity(it.note, gold, spans, [place.put_in for place in places]))
+def _of_replacements(marked: Sequence[Marked], places: Places, resamples: int) -> Iterator[Figure]:
+    counts = [
+        count_validity(it.note, gold, [place.span(gold) for place in some], [place.put_in for place in some])
+        for (it, gold), some in zip(marked, places, strict=True)
+    ]
     found = validity(counts, resamples=resamples)
     yield _share("replaced whole", ALL, found.covered)
     if all(it.redaction is not None for it, _ in marked):
