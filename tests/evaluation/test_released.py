@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import accumulate, pairwise
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from deid_platform.evaluation.released import NoteRelease, hidden_places
 from deid_platform.labels import Label
@@ -40,6 +44,22 @@ TEXT = "Ms. Ann Quillfeather met Dr. Alan Reed on 03/04/2019. BP 120/80, no feve
 def test_places_by_two_texts(released: str, hidden: list[tuple[str, str, Label | None]]) -> None:
     places = hidden_places(TEXT, released)
     assert [(TEXT[it.start : it.end], it.put_in, it.label) for it in places] == hidden
+
+
+WORDS = st.lists(st.sampled_from(["Ann", "met", "Bob", ".", "[NAME]", "3/4", "and", ","]), max_size=14)
+
+
+@given(WORDS, WORDS)
+def test_what_is_not_hidden_stands_in_the_release_in_the_same_order(ours: list[str], theirs: list[str]) -> None:
+    original, released = " ".join(ours), " ".join(theirs)
+    places = hidden_places(original, released)
+    assert all(0 <= it.start < it.end <= len(original) for it in places)
+    assert all(one.end <= other.start for one, other in pairwise(places))
+    starts = accumulate((len(word) + 1 for word in ours), initial=0)
+    shown = [word for word, at in zip(ours, starts, strict=False) if not any(it.start <= at < it.end for it in places)]
+    rest = iter(theirs)
+    assert all(word in rest for word in shown), "a subsequence of the release"
+    assert not places or original != released
 
 
 def test_a_place_without_a_tag_has_the_label_of_the_gold_in_it() -> None:
