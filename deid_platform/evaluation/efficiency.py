@@ -1,6 +1,6 @@
 """What de-identification costs: speed, memory and money.
 
-Belongs here: figures from measured seconds, and measuring them in this process. Does not belong here: prices of one
+Belongs here: figures from measured seconds, tokens and memory. Does not belong here: taking the time, prices of one
 cloud or another, which are the caller's, or scores (`scores.py`).
 
 After Murugadoss 2024, table 6 (seconds a document, GPU seconds, cost per 10,000 documents) and its supplement "Cost
@@ -8,25 +8,20 @@ Estimation": a machine costs its price an hour for the seconds that it works, an
 and of output; storage and transfer are left out. Of that table one figure is misprinted: 1,323.78 s for 217 documents
 are 6.10 s each, not 4.75. Recall against words a second is figure 1 of Zambare 2026.
 
-Speed varies from run to run, so several runs and their deviation are kept, and the first, which loads models and fills
-caches, can be left out.
+Speed varies from run to run, so several runs and their deviation are kept.
 """
 
 from __future__ import annotations
 
 import resource
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
-from time import perf_counter
-from typing import TypeVar
 
 PER = 10_000
 """Documents of a cost."""
 _HOUR = 3600
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,35 +108,6 @@ def efficiency(runs: Sequence[Run]) -> Efficiency:
         gpu_seconds_per_note=fmean(run.gpu_seconds / run.notes for run in runs),
         peak_bytes=max(peaks) if peaks else None,
     )
-
-
-def measure(
-    work: Callable[[Sequence[T]], object],
-    notes: Sequence[T],
-    words: int,
-    *,
-    runs: int = 3,
-    warm_up: int = 1,
-    gpus: int = 0,
-) -> list[Run]:
-    """Runs something over notes and takes the time; runs to warm up are not among those returned.
-
-    The peak of memory is the process's since it began, so a detector is measured in a process of its own.
-
-    Args:
-        work: Takes the notes; whatever it returns must be made by then, no iterator.
-        notes: At least one.
-        words: In all of them.
-        runs: How many to return.
-        warm_up: How many to leave out before.
-        gpus: GPUs held.
-    """
-    found = []
-    for _ in range(warm_up + runs):
-        start = perf_counter()
-        work(notes)
-        found.append(Run(len(notes), words, perf_counter() - start, gpus, peak_bytes()))
-    return found[warm_up:]
 
 
 def peak_bytes() -> int:

@@ -12,7 +12,6 @@ from deid_platform.evaluation.efficiency import (
     efficiency,
     frontier,
     machine_cost,
-    measure,
 )
 
 # Murugadoss 2024, table 6: total seconds for 217 documents, GPUs, GPU seconds, seconds a document, and the hourly price
@@ -68,13 +67,6 @@ def test_runs_by_hand() -> None:
         peak_bytes=500,
     )
     assert efficiency([Run(1, 5, 1.0)]).words_per_second_sd is None
-
-
-def test_measuring() -> None:
-    seen: list[int] = []
-    found = measure(lambda notes: seen.append(len(notes)), ["a b", "c"], 3, runs=2, warm_up=1)
-    assert seen == [2, 2, 2] and len(found) == 2
-    assert all(run.seconds > 0 and run.peak_bytes and run.peak_bytes > 1 << 20 for run in found)
 
 
 def test_runs_of_other_notes_are_not_averaged() -> None:
