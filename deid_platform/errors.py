@@ -783,6 +783,12 @@ class Code(Enum):
         "Give each note a line, with an empty list of spans (`[]`) where nothing was found; check that both files use "
         "the same ids.",
     )
+    RELEASED_INVALID = (
+        "released-invalid",
+        "A row of the file of --released cannot be used or is of no original; the reference is the row and the reason.",
+        'Correct that row: {"note_id": ..., "text": ...}, one for each note, with the ids of the originals. A note '
+        "that was withheld has no row.",
+    )
     # Annotation by people
     ROUND_UNKNOWN = (
         "round-unknown",

@@ -48,7 +48,7 @@ GoldPath = Annotated[
     Path,
     typer.Argument(
         help='Notes with gold: JSON lines {"note_id", "text", "spans": [[start, end, label], ...]}, or a file or a '
-        "folder of i2b2, brat, CoNLL, Label Studio, marked text or MIMIC."
+        "folder of i2b2, brat, CoNLL, Label Studio, marked text or MIMIC. With --released also notes without gold."
     ),
 ]
 GoldForm = Annotated[

@@ -13,20 +13,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from deid_platform.cli.inputs import DetectorName, GoldForm, GoldPath, GoldScheme, end_refused, gold_set
+from deid_platform.cli.inputs import GoldForm, GoldPath, GoldScheme, end_refused
+from deid_platform.cli.released import POLICY, AnyDetector, PolicyName, ReleasedFile, Whose, originals, releases_of
 from deid_platform.cli.terminal import Config, Json, counted, progress, say, show, show_json
 from deid_platform.errors import Code, DeidError
 
 if TYPE_CHECKING:
-    from deid_platform.corpora.gold_sets import GoldSet
     from deid_platform.evaluation.judge_plan import JudgePlan
     from deid_platform.evaluation.retention.judge_validation import Quality
     from deid_platform.evaluation.retention.judges import Verdict
     from deid_platform.evaluation.retention.own_pairs import OwnPair
     from deid_platform.evaluation.retention.pairs import LabelledPair
-    from deid_platform.redaction.policy import Policy
-    from deid_platform.settings import Settings
-    from deid_platform.workbench import GoldRelease
 
 judge = typer.Typer(help="Judges of what a release keeps of the medicine, and how good they are.", no_args_is_help=True)
 Prompts = Annotated[
@@ -50,7 +47,6 @@ AsPanel = Annotated[
     typer.Option("--panel", help="Ask the panel of [judges] in deid.toml, and say what its majority says."),
 ]
 
-PolicyName = Annotated[str, typer.Option("--policy", help="A shipped policy or a path to YAML.")]
 Most = Annotated[int, typer.Option("--notes", min=1, help="The most notes, from the beginning of the file.")]
 
 
@@ -119,17 +115,26 @@ def retention(
         str, typer.Option("--prompt", help="A prompt of docs/retention.md, or a file.")
     ] = "retention-few",
     panel: AsPanel = False,
-    detector: DetectorName = "ensemble",
-    policy: PolicyName = "safe_harbor_plus_providers",
+    detector: AnyDetector = "ensemble",
+    released: ReleasedFile = None,
+    pairs_model: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder of a paraphrase or an entailment model of `transformers`, as one more judge (extra ml). "
+            "Without a language model in deid.toml nobody else is asked."
+        ),
+    ] = None,
+    policy: PolicyName = POLICY,
     scheme: GoldScheme = None,
     gold_format: GoldForm = None,
     notes: Most = 100,
     as_json: Json = False,
     config: Config = None,
 ) -> None:
-    """Measure what a release of gold notes keeps of the medicine: CIRE by the language model, and lexical retention.
+    """Measure what a release of notes keeps of the medicine: CIRE by the language model, and lexical retention.
 
-    The notes are released by the detector on their text alone; the chunks go to the language model of deid.toml.
+    The notes, which need no gold, are released by the detector on their text alone, or --released has what any system
+    released of them. The chunks go to the language model of deid.toml.
     """
     from deid_platform.evaluation.judge_plan import JudgePlan, judge_prompts
     from deid_platform.evaluation.retention.chat_judge import ChatJudge, Majority
@@ -142,13 +147,21 @@ def retention(
     from deid_platform.settings import load_settings
 
     settings = load_settings(config)
-    plan = (JudgePlan.panel if panel else JudgePlan.single)(settings, judge_prompts(Task.RETENTION, [prompts]))
-    chat: list[Judge] = [ChatJudge(asked) for asked in plan.asked()]
-    read, refusals = gold_set(gold, gold_format, scheme)
-    released = _released(read, detector, policy, notes, settings)[1]
-    pairs = [Pair(it.note.text, it.redaction.text, it.note.patient_id) for it in released if it.redaction]
+    plan = None
+    judges: list[Judge] = [LexicalJudge()]
+    if pairs_model is None or settings.llm is not None or settings.vllm is not None:
+        plan = (JudgePlan.panel if panel else JudgePlan.single)(settings, judge_prompts(Task.RETENTION, [prompts]))
+        chat: list[Judge] = [ChatJudge(asked) for asked in plan.asked()]
+        judges += [Majority(chat)] if len(chat) > 1 else chat
+    if pairs_model is not None:
+        from deid_platform.evaluation.retention.sequence_models import pair_classifier
+
+        judges.append(pair_classifier(pairs_model))
+    read = originals(gold, gold_format, scheme)
+    made = releases_of(read, Whose(released, detector, policy), settings, most=notes)[1]
+    pairs = [Pair(it.note.text, it.text, it.note.patient_id) for it in made.notes if it.text is not None]
     records = []
-    for each in (LexicalJudge(), *([Majority(chat)] if len(chat) > 1 else chat)):
+    for each in judges:
         with progress(each.identity.model):
             found = measured(note_retentions(pairs, each), each.identity)
         records.append(retention_record(found))
@@ -158,10 +171,11 @@ def retention(
             show_json(record)
     else:
         show([name.replace("_", " ") for name in RETENTION], ([record[it] for it in RETENTION] for record in records))
-    _say_kept(plan)
-    if records[-1]["mean"] is None:
+    if plan is not None:
+        _say_kept(plan)
+    if any(record["mean"] is None for record in records):
         raise typer.Exit(3)
-    end_refused(refusals)
+    end_refused(read.refusals)
 
 
 @judge.command("panel")
@@ -170,18 +184,21 @@ def panel_of_judges(
     prompts: Annotated[
         list[str] | None, typer.Option("--prompt", help="By name or file; may be repeated: panel-zero unless told.")
     ] = None,
-    detector: DetectorName = "ensemble",
-    policy: PolicyName = "safe_harbor_plus_providers",
+    detector: AnyDetector = "ensemble",
+    released: ReleasedFile = None,
+    policy: PolicyName = POLICY,
     scheme: GoldScheme = None,
     gold_format: GoldForm = None,
     notes: Most = 100,
     as_json: Json = False,
     config: Config = None,
 ) -> None:
-    """Ask the panel of [judges] which identifiers a release of gold notes hides, beside what the spans say.
+    """Ask the panel of [judges] which identifiers a release of gold notes hides, beside what is known of it.
 
-    The notes are released by the detector on their text alone. Each judge is asked for one label of a note at a time;
-    an identifier that is left is a positive. What more than half of the panel says counts, the rest is discarded.
+    The notes are released by the detector on their text alone, or --released has what any system released of them. What
+    spans say is known where there are any; of a text alone, a gold text that stands in it is left. Each judge is asked
+    for one label of a note at a time; an identifier that is left is a positive. What more than half of the panel says
+    counts, the rest is discarded.
     """
     from deid_platform.evaluation import chat_panel
     from deid_platform.evaluation.judge_plan import JudgePlan, judge_prompts
@@ -195,17 +212,12 @@ def panel_of_judges(
     settings = load_settings(config)
     plan = JudgePlan.panel(settings, judge_prompts(Task.PANEL, prompts or ("panel-zero",)))
     members = list(plan.asked())
-    read, refusals = gold_set(gold, gold_format, scheme)
-    rules, found = _released(read, detector, policy, notes, settings)
+    read = originals(gold, gold_format, scheme)
+    if read.gold is None:
+        raise DeidError(Code.GOLD_MISSING)
+    rules, made = releases_of(read, Whose(released, detector, policy), settings, most=notes)
     hidden = {label for label, action in rules.labels.items() if action is not Action.KEEP}
-    releases = [
-        chat_panel.JudgedRelease.of(
-            *(it.note.note_id, it.note.text, it.redaction.text),
-            *(it.gold, it.redaction.applied, hidden),
-        )
-        for it in found
-        if it.redaction is not None
-    ]
+    releases = [chat_panel.JudgedRelease.of_release(it, hidden) for it in made.notes if it.text is not None]
     heard = []
     for asked in members:
         with progress(asked.name) as bar:
@@ -234,35 +246,7 @@ def panel_of_judges(
     _say_kept(plan)
     if all(verdict.changed is None for each in heard for verdict in each.verdicts):
         raise typer.Exit(3)
-    end_refused(refusals)
-
-
-def _released(
-    gold: GoldSet, detector: str, policy: str, notes: int, settings: Settings
-) -> tuple[Policy, list[GoldRelease]]:
-    """The policy, and gold notes with what would be released of them."""
-    from itertools import islice
-
-    from deid_platform.detection import DetectorSpec
-    from deid_platform.engine import LocalEngine
-    from deid_platform.redaction.policy import load_policy
-    from deid_platform.release_note import ReleaseSpec
-    from deid_platform.surrogates.date_order import DateWriting
-    from deid_platform.workbench import release_gold
-
-    rules = load_policy(policy)
-    read = list(islice(gold, notes))
-    if not any(one.spans for one in read):
-        raise DeidError(Code.INPUT_EMPTY, "gold: no span" if read else "gold: no note")
-    writing = DateWriting.of(settings.redaction.date_order, settings.redaction.date_zeros)
-    release = ReleaseSpec(rules, keyring=settings.keyring() if rules.uses_surrogates else None, writing=writing)
-    spec = DetectorSpec(detector, professions=rules.hides_professions)
-    with progress("releasing") as bar:
-        bar.at(0, len(read))
-        found = list(release_gold(read, spec, release, LocalEngine(), bar.advance))
-    withheld = sum(it.redaction is None for it in found)
-    say(f"{counted(len(found), 'note')} by {detector}, policy {policy}; withheld: {withheld:,}")
-    return rules, found
+    end_refused(read.refusals)
 
 
 def _in_all_groups(verdicts: Sequence[Verdict], pairs: Sequence[LabelledPair]) -> dict[str, Quality]:

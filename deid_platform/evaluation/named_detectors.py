@@ -6,7 +6,7 @@ names that plans have too (`detection/named.py`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -16,7 +16,7 @@ from deid_platform.detection.named import MODEL, Joined, Own, is_model, is_own, 
 from deid_platform.detection.peers.claims import CLAIMS
 from deid_platform.detection.peers.process import VARIANT, Peer
 from deid_platform.errors import Code, DeidError, did_you_mean
-from deid_platform.llm.prompted import Asking
+from deid_platform.llm.prompted import Asking, Prompted
 from deid_platform.llm.prompts import DEIDENTIFY, Prompt, prompt_of
 
 CHAT = "chat"
@@ -31,8 +31,31 @@ class Chat:
     prompt: Prompt
     asking: Asking
 
+    def prompted(self) -> Prompted:
+        """The prompt with its model.
 
-Named = Own | Joined | Peer | Chat
+        Raises:
+            DeidError: `endpoint-refused` where no note may go; `settings-invalid`.
+        """
+        asking = self.asking
+        return Prompted(self.prompt, asking.build(), temperature=asking.temperature, seed=asking.seed)
+
+
+@dataclass(frozen=True)
+class Texts:
+    """A file of released texts, under a name: of any system, whose spans nobody knows."""
+
+    name: str
+    path: Path
+
+    @classmethod
+    def parse(cls, written: str) -> Texts:
+        """`NAME=FILE`, or a file alone, which is called `released`: its own name may name a patient."""
+        name, given, path = written.partition("=")
+        return cls(name.strip(), Path(path)) if given else cls("released", Path(written))
+
+
+Named = Own | Joined | Peer | Chat | Texts
 
 
 def detectors(
@@ -40,6 +63,7 @@ def detectors(
     base: DetectorSpec,
     peers: Mapping[str, Path] = MappingProxyType({}),
     asking: Callable[[], Asking] | None = None,
+    texts: Sequence[Texts] = (),
 ) -> list[Named]:
     """The detectors that a command line names, in its order.
 
@@ -52,6 +76,7 @@ def detectors(
             one of them goes without it.
         peers: Name -> interpreter, of peers that are named without one.
         asking: How the language model is asked; called where a prompt is named.
+        texts: Files of released texts, which come last.
 
     Raises:
         DeidError: `detector-unknown`, `prompt-unknown`, `llm-missing` for a prompt without a model, `peer-unknown`,
@@ -59,6 +84,7 @@ def detectors(
             none, `input-invalid` for a name that comes twice.
     """
     found = [_named(each, base, peers, asking) for one in written for each in _parted(one)]
+    found += texts
     names = [each.name for each in found]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise DeidError(Code.INPUT_INVALID, f"detectors: {twice} comes twice")

@@ -34,7 +34,7 @@ RETENTION = (
 )
 PANEL = (
     *("label", "panel_precision", "panel_recall", "panel_f1", "discarded"),
-    *("spans_precision", "spans_recall", "spans_f1", "identifiers"),
+    *("known_precision", "known_recall", "known_f1", "identifiers"),
 )
 
 
@@ -75,14 +75,14 @@ def retention_record(it: Retention) -> dict[str, Any]:
 
 
 def panel_records(voted: Verdicts, known: Verdicts) -> Iterator[dict[str, Any]]:
-    """A record a label, all first: what the panel counts beside what the spans say."""
+    """A record a label, all first: what the panel counts beside what is known of the release."""
     yield _of_label("all", voted.all, known.all, sum(voted.discarded.values()))
     for label, it in known.labels.items():
         yield _of_label(label.value, voted.labels.get(label, Counts()), it, voted.discarded.get(label, 0))
 
 
-def _of_label(label: str, panel: Counts, spans: Counts, discarded: int) -> dict[str, Any]:
-    record: dict[str, Any] = {"label": label, "discarded": discarded, "identifiers": spans.tp + spans.fn}
-    for name, counts in (("panel", panel), ("spans", spans)):
+def _of_label(label: str, panel: Counts, truth: Counts, discarded: int) -> dict[str, Any]:
+    record: dict[str, Any] = {"label": label, "discarded": discarded, "identifiers": truth.tp + truth.fn}
+    for name, counts in (("panel", panel), ("known", truth)):
         record |= {f"{name}_{share}": getattr(counts, share) for share in ("precision", "recall", "f1")}
     return record

@@ -258,3 +258,46 @@ def test_a_peer_that_is_not_there_or_fails(folder: Path) -> None:
     assert failed.returncode == 1 and "peer-failed [presidio: ValueError]" in failed.stderr
     assert not page.exists()
     assert "Quillfeather" not in failed.stderr + failed.stdout
+
+
+# Released texts
+
+
+def texts(folder: Path, name: str, *rows: tuple[str, str]) -> str:
+    path = folder / name
+    path.write_text("".join(json.dumps({"note_id": note, "text": text}) + "\n" for note, text in rows))
+    return str(path)
+
+
+def test_released_texts_stand_beside_detectors(folder: Path) -> None:
+    whole = TEXT.replace("Ann Quillfeather", "[NAME]").replace("Alan Reed", "Bob Roe").replace("03/04/2019", "[DATE]")
+    theirs = texts(folder, "theirs.jsonl", ("zeb1", whole))
+    others = texts(folder, "others.jsonl", ("zeb1", TEXT), ("zeb2", "Seen on [DATE]. QUILLFEATHER is well."))
+    shown = deid(
+        *("compare", str(folder / "gold.jsonl"), "--detectors", "patterns", "--json", "--resamples", "5"),
+        *("--released", theirs, "--released", f"north={others}"),
+    )
+    assert shown.returncode == 0, shown.stderr
+    rows = {it["detector"]: it for it in records(shown.stdout) if it.get("record") == "detector" or "recall" in it}
+    assert set(rows) >= {"patterns", "released", "north"}
+    # Ann, Quillfeather, Alan, Reed and the date's three parts of the first note; the second was withheld.
+    assert rows["released"]["recall"]["value"] == pytest.approx(7 / 11)
+    assert rows["north"]["recall"]["value"] == pytest.approx(3 / 11)
+    assert "released: notes withheld: 1" in shown.stderr
+    assert "zeb" not in shown.stdout + shown.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--released", "theirs.jsonl"), "name at least two"),
+        (("--detectors", "rules", "--released", "nowhere.jsonl"), "feed-unreadable [released: no such file]"),
+        (("--released", "theirs.jsonl", "--released", "theirs.jsonl"), "released comes twice"),
+        (("--released", "theirs.jsonl", "--released", "b=strange.jsonl"), "released-invalid [row 1: of no original]"),
+    ],
+)
+def test_released_texts_that_cannot_be_compared(folder: Path, options: tuple[str, ...], said: str) -> None:
+    texts(folder, "theirs.jsonl", ("zeb1", TEXT))
+    texts(folder, "strange.jsonl", ("zeb3", TEXT))
+    done = deid("compare", "notes.jsonl", *options, folder=folder)
+    assert done.returncode and said in " ".join(done.stderr.replace("│", " ").split())

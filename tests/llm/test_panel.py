@@ -154,8 +154,8 @@ def test_the_panel_of_a_gold_file(serve: Serve, folder: Path) -> None:
     judges = {it["judge"]: (it["judged"], it["accuracy"]) for it in records if "judge" in it}
     assert judges == dict.fromkeys(("toy, panel-zero, seed 1", "toy, panel-zero, seed 2", "majority of 2"), (2, 1))
     labels = {it["label"]: it for it in records if "label" in it}
-    assert (labels["all"]["panel_recall"], labels["all"]["spans_recall"]) == (0.5, 0.5)
-    assert labels["SSN"]["spans_precision"] == 0  # no gold marks it, and no judge says so
+    assert (labels["all"]["panel_recall"], labels["all"]["known_recall"]) == (0.5, 0.5)
+    assert labels["SSN"]["known_precision"] == 0  # no gold marks it, and no judge says so
     assert "they agree on 100.0%" in done.stderr
     assert not any(word in done.stdout + done.stderr for word in ("Lovelace", "6789", "Lungs"))
     before = len(endpoint.received)
