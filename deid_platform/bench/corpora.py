@@ -1,7 +1,8 @@
-"""Surrogate corpora: making one, what it is made of, and what the configured detector finds in it.
+"""Surrogate corpora: which there are, making one, what it is made of, and its notes for whoever measures on them.
 
 Belongs here: one corpus in one locale as steps over the note store. Does not belong here: making a note
-(`corpora/injection`), counting (`evaluation/corpus_statistics.py`), or the gold of the gate (`measured_notes.py`).
+(`corpora/injection`), counting (`evaluation/corpus_statistics.py`), what the configured detector finds in it
+(`corpus_scores.py`), or the gold of the gate (`measured_notes.py`).
 """
 
 from __future__ import annotations
@@ -13,18 +14,27 @@ from itertools import chain, islice
 import pyarrow as pa
 
 from deid_platform.corpora import Rejection
-from deid_platform.corpora.catalogue import carriers, corpus_of
+from deid_platform.corpora.catalogue import (
+    carriers,
+    corpus_of,
+    gold_word,
+    has_gold_as_written,
+    known_corpora,
+    read_corpus,
+)
+from deid_platform.corpora.gold_words import AS_WRITTEN
 from deid_platform.corpora.injection.corpus import Injected, InjectionSpec, Part, inject, staff_of
 from deid_platform.corpora.injection.ways import TUNING
 from deid_platform.detection import DetectorSpec
 from deid_platform.engine import Engine
 from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.corpus_statistics import CorpusScores, CorpusStatistics
-from deid_platform.evaluation.scores import NoteCounts, Scores, count_note, summarise
+from deid_platform.evaluation.scores import NoteCounts, count_note, summarise
 from deid_platform.notes import Note, Span, Topics
 from deid_platform.refresh import tables
 from deid_platform.refresh.site import Site
 from deid_platform.settings import Settings
+from deid_platform.surrogates.locales import LOCALES
 
 PARTS = tuple(Part)
 _RESAMPLES = 20  # only the values are shown
@@ -41,6 +51,35 @@ class CorpusKey:
     def partition(self) -> str:
         """Its name in the note store."""
         return f"{self.corpus}.{self.locale}"
+
+    @property
+    def as_written(self) -> bool:
+        """Whether no surrogate is written in."""
+        return self.locale == AS_WRITTEN
+
+    def gold(self, settings: Settings | None) -> tuple[str, str]:
+        """What the warehouse calls its gold, and the locale that stands beside it; none where nothing is written in."""
+        word = gold_word(corpus_of(self.corpus, settings), self.locale, settings)
+        return word, "" if self.as_written else self.locale
+
+
+def surrogate_keys(settings: Settings | None) -> Iterator[CorpusKey]:
+    """Every corpus that can be filled, in each locale: published ones, those that ship, and the site's own."""
+    for name in corpora_to_fill(settings):
+        yield from (CorpusKey(name, locale) for locale in LOCALES)
+
+
+def corpora_to_fill(settings: Settings | None) -> list[str]:
+    """Corpora by name, as the partitions have them."""
+    return sorted(known_corpora(settings))
+
+
+def scored_keys(settings: Settings | None) -> Iterator[CorpusKey]:
+    """What detectors can be measured on: the same, and the site's own gold as it is."""
+    yield from surrogate_keys(settings)
+    for name, corpus in sorted(known_corpora(settings).items()):
+        if has_gold_as_written(corpus, settings):
+            yield CorpusKey(name, AS_WRITTEN)
 
 
 @dataclass(frozen=True)
@@ -95,7 +134,7 @@ def make(site: Site, key: CorpusKey, *, progress: Callable[[int], None] | None =
     def rows() -> Iterator[dict[str, object]]:
         nonlocal spans
         workers = site.settings.detection.workers
-        for part in PARTS:
+        for part in corpus_of(key.corpus, site.settings).parts:
             for made in surrogate_notes(site.settings, key, part, workers=workers, refused=refused):
                 notes[part] += 1
                 spans += len(made.gold)
@@ -146,36 +185,6 @@ def statistics(site: Site, key: CorpusKey) -> dict[Part, CorpusStatistics]:
     return found
 
 
-def scores(site: Site, key: CorpusKey, *, progress: Callable[[int], None] | None = None) -> dict[str, Scores]:
-    """How well the configured detector does on the test part, with topics and on the text alone.
-
-    The counts of each note are sealed, for what compares corpora and locales.
-    """
-    topics = tables.topics_of({n: site.store.rows(d, key.partition) for n, d in tables.SURROGATE_TOPICS.items()})
-    test = list(sealed(site, key, Part.TEST))
-    notes = [note for note, _, _ in test]
-    gold = [spans for _, spans, _ in test]
-    specs = {"topics": site.spec(topics).as_measured(), "text": site.spec(None).as_measured()}
-    counts = {
-        inputs: list(counted(notes, gold, spec, site.engine, progress=progress)) for inputs, spec in specs.items()
-    }
-    rows = [
-        {
-            "inputs": inputs,
-            "sex": topics.patients[note.patient_id or ""].sex,
-            "patient_id": note.patient_id,
-            **{name: getattr(one, name) for name in tables.COUNTS},
-        }
-        for inputs, some in counts.items()
-        for note, one in zip(notes, some, strict=True)
-    ]
-    table = pa.Table.from_pylist(rows, schema=tables.CORPUS_COUNTS_SCHEMA)
-    digest = site.spec(None).detector_digest
-    site.store.write(tables.CORPUS_COUNTS, key.partition, [table], meta=lambda: {"detector_digest": digest})
-    resamples = site.settings.bench.resamples
-    return {inputs: summarise(some, resamples=resamples) for inputs, some in counts.items()}
-
-
 def counted(
     notes: list[Note],
     gold: list[tuple[Span, ...]],
@@ -201,6 +210,17 @@ def notes_of_test(
     made = list(islice(surrogate_notes(settings, key, Part.TEST, workers=workers), most))
     providers, facilities = staff_of(spec_of(key, Part.TEST, weave=corpus_of(key.corpus, settings).weave))
     return made, Topics.of({one.patient.patient_id: one.patient for one in made}.values(), providers, facilities)
+
+
+def notes_as_written(settings: Settings | None, key: CorpusKey, *, most: int) -> list[tuple[Note, tuple[Span, ...]]]:
+    """The first notes of the test part of a site's own corpus with the gold that they came with.
+
+    Raises:
+        DeidError: What `read_corpus` raises.
+    """
+    corpus = corpus_of(key.corpus, settings)
+    golds = read_corpus(corpus, settings, Part.TEST, refused=lambda _: None)
+    return [(gold.note, gold.spans) for gold in islice(golds, most) if gold.note is not None]
 
 
 def notes_for_tuning(settings: Settings | None, key: CorpusKey, *, most: int) -> list[Injected]:

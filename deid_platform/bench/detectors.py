@@ -105,8 +105,8 @@ class MeasuredDetector(Protocol):
         """Whether it is made for notes in a language."""
         ...
 
-    def read(self, notes: Sequence[Note], topics: Topics) -> Iterator[tuple[Inputs, Reading]]:
-        """What it hides in notes, once for each inputs that it can use.
+    def read(self, notes: Sequence[Note], topics: Topics | None) -> Iterator[tuple[Inputs, Reading]]:
+        """What it hides in notes, once for each inputs that it can use: without topics, on the text alone.
 
         Raises:
             DeidError: `detector-failed`, `peer-failed`.
@@ -135,9 +135,10 @@ class OwnDetector:
         """Any."""
         return True
 
-    def read(self, notes: Sequence[Note], topics: Topics) -> Iterator[tuple[Inputs, Reading]]:
-        """With topics, then on the text alone, in two passes as a refresh reads."""
-        yield Inputs.TOPICS, _read(self._spec(topics), notes)
+    def read(self, notes: Sequence[Note], topics: Topics | None) -> Iterator[tuple[Inputs, Reading]]:
+        """With topics where there are any, then on the text alone, in two passes as a refresh reads."""
+        if topics is not None:
+            yield Inputs.TOPICS, _read(self._spec(topics), notes)
         yield Inputs.TEXT, _read(self._spec(None), notes)
 
 
@@ -166,7 +167,7 @@ class PeerDetector:
         """English alone."""
         return language == _ENGLISH
 
-    def read(self, notes: Sequence[Note], topics: Topics) -> Iterator[tuple[Inputs, Reading]]:  # noqa: ARG002
+    def read(self, notes: Sequence[Note], topics: Topics | None) -> Iterator[tuple[Inputs, Reading]]:  # noqa: ARG002
         """On the text alone."""
         process, claims = self._process, self._process.peer.claims
         process.find([made_up_note().note.text])  # loads what it has not used yet
@@ -209,7 +210,7 @@ class ChatDetector:
         """The language of the prompt."""
         return language == self._prompt.language
 
-    def read(self, notes: Sequence[Note], topics: Topics) -> Iterator[tuple[Inputs, Reading]]:  # noqa: ARG002
+    def read(self, notes: Sequence[Note], topics: Topics | None) -> Iterator[tuple[Inputs, Reading]]:  # noqa: ARG002
         """On the text alone.
 
         Raises:

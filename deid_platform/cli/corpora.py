@@ -37,10 +37,11 @@ def listed(context: typer.Context, as_json: Json = False, config: Config = None)
 
 
 def _rows(settings: Settings | None) -> Iterator[tuple[Value, ...]]:
-    from deid_platform.corpora.catalogue import known_corpora, overview
+    from deid_platform.corpora.catalogue import known_corpora
     from deid_platform.corpora.feeds import DATABASES
     from deid_platform.corpora.formats import FORMATS
     from deid_platform.corpora.injection.corpus import Part
+    from deid_platform.corpora.overview import overview
 
     for corpus in known_corpora(settings).values():
         it = overview(corpus, settings)
@@ -49,8 +50,6 @@ def _rows(settings: Settings | None) -> Iterator[tuple[Value, ...]]:
         aside = it.left_out, it.near_copies, it.unknown_types
         yield corpus.name, "corpus", corpus.what, it.readable, notes, *parts, *aside
     nothing: tuple[Value, ...] = (None,) * len(_COUNTS)
-    made = "as many notes as are asked for"
-    yield "hospital", "generator", "a synthetic hospital: `deid hospital`", made, None, *nothing
     for name, what in [*((name, what) for name, (_, what) in FORMATS.items()), *DATABASES.items()]:
         deliveries, held = _arrived(settings, name)
         yield name, "format", what, f"deliveries: {deliveries}" if deliveries else False, held, *nothing

@@ -44,6 +44,9 @@ class CorpusSettings(Section):
     """A corpus of the site's own, for surrogate corpora and their scores."""
 
     path: Path
+    test: Path | None = None
+    """Its test part, where its publisher split it; `path` is the training part then, or the same. By default half of
+    its notes, by a hash of their ids."""
     format: str = "jsonl"
     scheme: str = "i2b2-2014"
     language: str | None = None

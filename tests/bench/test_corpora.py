@@ -13,7 +13,7 @@ import pytest
 from command_line import deid
 
 from assets import corpora as assets
-from deid_platform.bench import corpora
+from deid_platform.bench import corpora, corpus_scores
 from deid_platform.corpora.injection.corpus import Part
 from deid_platform.detection import DetectorSpec
 from deid_platform.engine import LocalEngine
@@ -101,7 +101,11 @@ def test_statistics_and_scores_are_of_the_parts(site: Site) -> None:
     found = corpora.statistics(site, KEY)
     assert {part: it.notes for part, it in found.items()} == corpora.make(site, KEY).notes
     assert dict(found[Part.TEST].rows())["share of notes with an identifier"] == 1.0
-    scores = corpora.scores(site, KEY)
+    with pytest.raises(DeidError) as raised:
+        corpus_scores.scores(site, KEY)
+    assert raised.value.code is Code.NOT_MATERIALIZED
+    assert corpus_scores.detect(site, KEY) == found[Part.TEST].notes
+    scores = corpus_scores.scores(site, KEY)
     assert scores["topics"].notes == scores["text"].notes == found[Part.TEST].notes
     assert (scores["topics"].recall.value or 0) >= (scores["text"].recall.value or 0) > 0.3
     assert corpus_figure({str(part): it for part, it in found.items()}, "x").startswith(b"\x89PNG")
@@ -146,7 +150,7 @@ def test_scores_by_corpus_and_locale_name_the_worst(site: Site) -> None:
 def test_the_assets_show_counts_a_table_and_a_picture_and_no_text(config: Path) -> None:
     with dg.DagsterInstance.ephemeral() as instance:
         done = dg.materialize(
-            assets.BY_CORPUS,
+            assets.corpus_assets(load_settings(config)),
             partition_key=dg.MultiPartitionKey({"corpus": KEY.corpus, "locale": KEY.locale}),
             resources={"site": SiteResource(config=str(config))},
             instance=instance,
@@ -170,7 +174,12 @@ def test_the_commands_list_fill_and_tell_locales(config: Path, made: corpora.Mad
     assert {part: rows["asq_phi"][part] for part in Part} == made.notes
     assert {part: rows["asq_phi"][f"{part}_carriers"] for part in Part} == made.notes
     assert rows["mtsamples"]["readable_here"] is False
-    assert rows["hospital"]["kind"] == "generator"
+    assert (rows["hospital"]["readable_here"], rows["hospital"]["training"], rows["hospital"]["test"]) == (
+        True,
+        200,
+        200,
+    )
+    assert (rows["i2b2"]["readable_here"], rows["conll"]["readable_here"]) == (False, False)
     assert rows["brat"]["kind"] == "format"
     folder = tmp_path / "filled"
     filled = deid("corpora", "fill", "asq_phi", str(folder), "--locale", "zh", "--config", str(config))
