@@ -6,6 +6,7 @@ import dagster as dg
 
 from assets import shown
 from assets.bench import GIVEN
+from assets.corpora import NOTES
 from assets.layer import PRIVACY, Counts, layer_asset
 from deid_platform.bench.corpora import scored_keys
 from deid_platform.bench.detectors import Detectors
@@ -33,6 +34,8 @@ def detector_scores(settings: Settings) -> dg.AssetsDefinition:
         owner=PRIVACY,
         kinds={"postgres"},
         pool="gpu",
+        # Its partitions are others: a corpus in a locale is one dimension of them.
+        deps=[dg.AssetDep(NOTES.split("/"), partition_mapping=dg.AllPartitionMapping())],
         partitions=dg.MultiPartitionsDefinition(
             {
                 "corpus": dg.StaticPartitionsDefinition(list(corpora)),

@@ -7,7 +7,7 @@ Belongs here: one corpus in one locale as steps over the note store. Does not be
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 
@@ -20,6 +20,7 @@ from deid_platform.corpora.catalogue import (
     gold_word,
     has_gold_as_written,
     known_corpora,
+    paths_of,
     read_corpus,
 )
 from deid_platform.corpora.gold_words import AS_WRITTEN
@@ -30,11 +31,13 @@ from deid_platform.engine import Engine
 from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.corpus_statistics import CorpusScores, CorpusStatistics
 from deid_platform.evaluation.scores import NoteCounts, count_note, summarise
+from deid_platform.keys import module_digest, package_digest, plain_digest
 from deid_platform.notes import Note, Span, Topics
 from deid_platform.refresh import tables
 from deid_platform.refresh.site import Site
 from deid_platform.settings import Settings
-from deid_platform.surrogates.locales import LOCALES
+from deid_platform.surrogates.locales import LOCALES, locale
+from deid_platform.surrogates.pools import POOLS_VERSION
 
 PARTS = tuple(Part)
 _RESAMPLES = 20  # only the values are shown
@@ -51,6 +54,12 @@ class CorpusKey:
     def partition(self) -> str:
         """Its name in the note store."""
         return f"{self.corpus}.{self.locale}"
+
+    @classmethod
+    def of(cls, partition: str) -> CorpusKey:
+        """From its name in the note store."""
+        corpus, _, locale = partition.partition(".")
+        return cls(corpus, locale)
 
     @property
     def as_written(self) -> bool:
@@ -152,12 +161,44 @@ def make(site: Site, key: CorpusKey, *, progress: Callable[[int], None] | None =
     first = next(parts, None)
     if first is None:
         raise DeidError(Code.INPUT_EMPTY, key.corpus)
+    recipe = _recipe(site.settings, key)
     site.store.write(tables.SURROGATE_NOTES, key.partition, chain([first], parts), meta=lambda: {"notes": dict(notes)})
-    _seal_topics(site, key, [{**row, "undated": False} for row in patients.values()])
+    _seal_topics(site, key, [{**row, "undated": False} for row in patients.values()], recipe)
     return Made(dict(notes), spans, refusals)
 
 
-def _seal_topics(site: Site, key: CorpusKey, patients: list[dict[str, object]]) -> None:
+def is_made(site: Site, key: CorpusKey) -> bool:
+    """Whether a surrogate corpus is sealed as it would be made now: by the same code, of the same files."""
+    recipe = _recipe(site.settings, key)
+    manifests = (site.store.manifest(dataset, key.partition) for dataset in tables.SURROGATE_TOPICS.values())
+    return all(it is not None and it.meta.get("recipe") == recipe for it in manifests)
+
+
+def to_make(site: Site) -> list[CorpusKey]:
+    """The surrogate corpora that deid.toml asks for and that are not made, or would be others.
+
+    Raises:
+        DeidError: `corpus-unknown`, `locale-unknown`.
+    """
+    wanted = [CorpusKey.of(partition) for partition in site.settings.corpora.made]
+    for key in wanted:
+        corpus_of(key.corpus, site.settings), locale(key.locale)
+    return [key for key in wanted if not is_made(site, key)]
+
+
+def _recipe(settings: Settings, key: CorpusKey) -> str:
+    """Names what a surrogate corpus is made of; its files by their sizes and times, since they may be large."""
+    files = (
+        f"{file.name} {file.stat().st_size} {file.stat().st_mtime_ns}"
+        for path in paths_of(corpus_of(key.corpus, settings), settings)
+        for file in (sorted(path.rglob("*")) if path.is_dir() else [path] if path.exists() else [])
+    )
+    code = (package_digest(f"deid_platform.{name}") for name in ("corpora", "surrogates"))
+    return plain_digest(*code, module_digest(__name__), POOLS_VERSION, repr(corpus_of(key.corpus, settings)), *files)
+
+
+def _seal_topics(site: Site, key: CorpusKey, patients: list[dict[str, object]], recipe: str) -> None:
+    """Seals topics; after the notes, so that their recipe says that both are there."""
     corpus = corpus_of(key.corpus, site.settings)
     rows: dict[str, list[dict[str, object]]] = {"patients": patients, "providers": [], "facilities": []}
     for part in PARTS:
@@ -166,7 +207,7 @@ def _seal_topics(site: Site, key: CorpusKey, patients: list[dict[str, object]]) 
         rows["facilities"] += map(tables.to_row, facilities)
     for name, dataset in tables.SURROGATE_TOPICS.items():
         table = pa.Table.from_pylist(rows[name], schema=tables.TOPIC_SCHEMAS[name])
-        site.store.write(dataset, key.partition, [table])
+        site.store.write(dataset, key.partition, [table], meta=lambda: {"recipe": recipe})
 
 
 def sealed(site: Site, key: CorpusKey, part: Part) -> Iterator[tuple[Note, tuple[Span, ...], list[str]]]:
@@ -199,6 +240,23 @@ def counted(
         yield count_note(note.text, spans, detection.spans or (), cluster=note.patient_id)
 
 
+def test_notes(site: Site, key: CorpusKey, *, most: int) -> tuple[list[Injected], Topics]:
+    """The same as `notes_of_test`, as an installation has sealed them where they are current.
+
+    Raises:
+        DeidError: What `notes_of_test` raises.
+    """
+    if not is_made(site, key):
+        return notes_of_test(site.settings, key, most=most)
+    rows = site.store.rows(tables.SURROGATE_TOPICS["patients"], key.partition)
+    patients = tables.topics_of({"patients": rows, "providers": [], "facilities": []}).patients
+    made = [
+        Injected(note, gold, tuple(ways), patients[note.patient_id or ""])
+        for note, gold, ways in islice(sealed(site, key, Part.TEST), most)
+    ]
+    return made, _topics(site.settings, key, made)
+
+
 def notes_of_test(
     settings: Settings | None, key: CorpusKey, *, most: int | None, workers: int = 1
 ) -> tuple[list[Injected], Topics]:
@@ -208,8 +266,12 @@ def notes_of_test(
         DeidError: What `surrogate_notes` raises.
     """
     made = list(islice(surrogate_notes(settings, key, Part.TEST, workers=workers), most))
+    return made, _topics(settings, key, made)
+
+
+def _topics(settings: Settings | None, key: CorpusKey, made: Iterable[Injected]) -> Topics:
     providers, facilities = staff_of(spec_of(key, Part.TEST, weave=corpus_of(key.corpus, settings).weave))
-    return made, Topics.of({one.patient.patient_id: one.patient for one in made}.values(), providers, facilities)
+    return Topics.of({one.patient.patient_id: one.patient for one in made}.values(), providers, facilities)
 
 
 def notes_as_written(settings: Settings | None, key: CorpusKey, *, most: int) -> list[tuple[Note, tuple[Span, ...]]]:

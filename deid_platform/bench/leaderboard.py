@@ -16,7 +16,7 @@ from dataclasses import astuple, dataclass
 from functools import cache
 from typing import Any
 
-from deid_platform.bench.corpora import CorpusKey, notes_as_written, notes_of_test
+from deid_platform.bench.corpora import CorpusKey, notes_as_written, test_notes
 from deid_platform.bench.detectors import Detectors, MeasuredDetector, Reading, word_of
 from deid_platform.bench.held_out import look
 from deid_platform.bench.plan import BenchPlan
@@ -114,13 +114,13 @@ def notes_to_score(site: Site, key: CorpusKey, most: int) -> NotesToScore:
     """The first notes of the test part of a corpus; no detector has read them yet.
 
     Raises:
-        DeidError: `input-empty` if there is none; what `notes_of_test` and `notes_as_written` raise.
+        DeidError: `input-empty` if there is none; what `test_notes` and `notes_as_written` raise.
     """
     topics: Topics | None = None
     if key.as_written:
         marked = notes_as_written(site.settings, key, most=most)
     else:
-        made, topics = notes_of_test(site.settings, key, most=most)
+        made, topics = test_notes(site, key, most=most)
         marked = [(one.note, one.gold) for one in made]
     if not marked:
         raise DeidError(Code.INPUT_EMPTY, key.partition)

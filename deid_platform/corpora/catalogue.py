@@ -24,6 +24,7 @@ from deid_platform.corpora.formats.gold_files import gold_files
 from deid_platform.corpora.formats.jsonl import JsonLines, is_json_lines
 from deid_platform.corpora.formats.scan import Scans
 from deid_platform.corpora.gold import SCHEME, Gold
+from deid_platform.corpora.gold_sets import scheme_for
 from deid_platform.corpora.gold_words import word_of_corpus
 from deid_platform.corpora.hospital import HospitalSpec, generate
 from deid_platform.corpora.hospital.spec import Part as HospitalPart
@@ -154,11 +155,12 @@ def known_corpora(settings: Settings | None) -> dict[str, Corpus]:
 
 
 def _own(name: str, it: CorpusSettings) -> Corpus:
-    language = it.language or scheme_of(it.scheme).language
+    scheme = it.scheme or scheme_for(it.format)
+    language = it.language or scheme_of(scheme).language
     weave = it.weave or it.slots == "none"  # else nothing would be in it
     test = () if it.test is None else (str(it.test),)
     files = tuple(dict.fromkeys((str(it.path), *test)))
-    return Corpus(name, it.what, files, language, it.format, it.scheme, it.slots, weave, test=test)
+    return Corpus(name, it.what, files, language, it.format, scheme, it.slots, weave, test=test)
 
 
 def corpus_of(name: str, settings: Settings | None) -> Corpus:

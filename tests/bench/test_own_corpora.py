@@ -61,7 +61,7 @@ def site(installation: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
         config.write(
             f'resamples = 20\n[corpora]\nfolder = "{folder}"\n'
             f'[corpora.sets.letters]\npath = "{folder}/letters"\nformat = "brat"\n'
-            f'[corpora.sets.mimic]\npath = "{folder}/mimic"\nformat = "mimic3"\nscheme = "mimic-iii"\n'
+            f'[corpora.sets.mimic]\npath = "{folder}/mimic"\nformat = "mimic3"\n'
         )
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("DEID_CORPORA", raising=False)
