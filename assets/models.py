@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dagster as dg
 
-from assets import shown
+from assets import corpora, shown
 from assets.layer import ENGINEERS, Counts, layer_asset
 from deid_platform.bench.experiments import experiment
 from deid_platform.bench.training import train_own
@@ -15,9 +15,18 @@ from deid_platform.training.experiments import CROSS_FORMAT, LEARNING_CURVE, LEA
 from resources import SiteResource
 
 
-@layer_asset("models/trained", owner=ENGINEERS, kinds={"onnx", "phi"}, pool="gpu", alone=False)
+@layer_asset(
+    "models/trained",
+    owner=ENGINEERS,
+    kinds={"onnx", "phi"},
+    deps=[dg.AssetKey(corpora.NOTES.split("/"))],
+    pool="gpu",
+    alone=False,
+)
 def trained(site: SiteResource) -> Counts:
     """A token classifier, trained as `[training]` in deid.toml says; needs the extra `ml`.
+
+    On gold of the site's own, and on the training parts of the surrogate corpora that `training.corpora` names.
 
     Not part of a refresh, and not used by one before `detection.models` names its folder and the gate has measured it
     (docs/model.md).

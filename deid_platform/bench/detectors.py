@@ -78,8 +78,8 @@ class MeasuredDetector(Protocol):
         """Whether it is made for notes in a language."""
         ...
 
-    def read(self, notes: Sequence[Note], topics: Topics) -> Iterator[tuple[Inputs, Reading]]:
-        """What it hides in notes, once for each inputs that it can use.
+    def read(self, notes: Sequence[Note], topics: Topics | None) -> Iterator[tuple[Inputs, Reading]]:
+        """What it hides in notes, once for each inputs that it can use: without topics, on the text alone.
 
         Raises:
             DeidError: `detector-failed`, `peer-failed`.
@@ -117,9 +117,9 @@ class OwnDetector:
         """Any."""
         return True
 
-    def read(self, notes: Sequence[Note], topics: Topics) -> Iterator[tuple[Inputs, Reading]]:
-        """With topics, then on the text alone, in two passes as a refresh reads."""
-        if not self._is_alone:
+    def read(self, notes: Sequence[Note], topics: Topics | None) -> Iterator[tuple[Inputs, Reading]]:
+        """With topics where there are any, then on the text alone, in two passes as a refresh reads."""
+        if topics is not None and not self._is_alone:
             yield Inputs.TOPICS, read_own(self._with(topics).spec, notes)
         yield Inputs.TEXT, read_own(self._own.spec, notes, variant=self._own.variant)
 
@@ -149,7 +149,7 @@ class PeerDetector:
         """English alone."""
         return language == _ENGLISH
 
-    def read(self, notes: Sequence[Note], topics: Topics) -> Iterator[tuple[Inputs, Reading]]:  # noqa: ARG002
+    def read(self, notes: Sequence[Note], topics: Topics | None) -> Iterator[tuple[Inputs, Reading]]:  # noqa: ARG002
         """On the text alone."""
         yield Inputs.TEXT, read_peer(self._process, notes)
 
@@ -172,7 +172,7 @@ class JoinedDetector:
         """What both do."""
         return all(part.reads(language) for part in self._parts)
 
-    def read(self, notes: Sequence[Note], topics: Topics) -> Iterator[tuple[Inputs, Reading]]:
+    def read(self, notes: Sequence[Note], topics: Topics | None) -> Iterator[tuple[Inputs, Reading]]:
         """On the text alone."""
         ((_, one), (_, other)) = (next(part.read(notes, topics)) for part in self._parts)
         yield Inputs.TEXT, joined(one, other)
@@ -208,7 +208,7 @@ class ChatDetector:
         """The language of the prompt."""
         return language == self._prompt.language
 
-    def read(self, notes: Sequence[Note], topics: Topics) -> Iterator[tuple[Inputs, Reading]]:  # noqa: ARG002
+    def read(self, notes: Sequence[Note], topics: Topics | None) -> Iterator[tuple[Inputs, Reading]]:  # noqa: ARG002
         """On the text alone.
 
         Raises:

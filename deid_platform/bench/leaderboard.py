@@ -1,4 +1,4 @@
-"""The leaderboard: any detector on any surrogate corpus, measured once and recorded in `quality`.
+"""The leaderboard: any detector on any surrogate corpus, or on a site's own gold, measured once and recorded.
 
 Belongs here: one detector on one corpus in one locale, from notes to recorded figures; a plan of many. Does not belong
 here: the detectors (`detectors.py`), formulas (`evaluation/`), or the mart
@@ -16,12 +16,12 @@ from dataclasses import astuple, dataclass
 from functools import cache
 from typing import Any
 
-from deid_platform.bench.corpora import CorpusKey, notes_of_test
+from deid_platform.bench.corpora import CorpusKey, notes_as_written, test_notes
 from deid_platform.bench.detectors import Detectors, MeasuredDetector, word_of
 from deid_platform.bench.held_out import look
 from deid_platform.bench.plan import BenchPlan
 from deid_platform.bench.reading import Reading
-from deid_platform.corpora.catalogue import corpus_of, is_carrier
+from deid_platform.corpora.catalogue import corpus_of, has_gold_as_written, is_carrier
 from deid_platform.detection.peers.claims import CLAIMS, claimed
 from deid_platform.detection.peers.process import Peer
 from deid_platform.errors import Code, DeidError
@@ -61,18 +61,22 @@ class NotesToScore:
 
     Attributes:
         key: Which corpus and locale.
+        word: What the warehouse calls their gold.
+        locale: What stands beside it there; empty for gold as it is written.
         language: Of the notes.
         notes: The notes.
         gold: The spans of each.
-        topics: Of their patients, and the corpus's staff and clinics.
+        topics: Of their patients, and the corpus's staff and clinics; None where there are none.
         digest: Keyed, of all of these.
     """
 
     key: CorpusKey
+    word: str
+    locale: str
     language: str
     notes: Sequence[Note]
     gold: Sequence[Sequence[Span]]
-    topics: Topics
+    topics: Topics | None
     digest: str
 
     def __repr__(self) -> str:
@@ -111,21 +115,27 @@ class NotMeasured:
 
 
 def notes_to_score(site: Site, key: CorpusKey, most: int) -> NotesToScore:
-    """The first notes of the test part of a surrogate corpus; no detector has read them yet.
+    """The first notes of the test part of a corpus; no detector has read them yet.
 
     Raises:
-        DeidError: `input-empty` if there is none; what `notes_of_test` raises.
+        DeidError: `input-empty` if there is none; what `test_notes` and `notes_as_written` raise.
     """
-    made, topics = notes_of_test(site.settings, key, most=most)
-    if not made:
+    topics: Topics | None = None
+    if key.as_written:
+        marked = notes_as_written(site.settings, key, most=most)
+    else:
+        made, topics = test_notes(site, key, most=most)
+        marked = [(one.note, one.gold) for one in made]
+    if not marked:
         raise DeidError(Code.INPUT_EMPTY, key.partition)
     parts: list[str] = []
-    for one in made:
-        spans = (f"{it.start} {it.end} {it.label.value}" for it in one.gold)
-        parts += (one.note.note_id, one.note.patient_id or "", one.note.text, "\n".join(spans))
+    for note, gold in marked:
+        spans = (f"{it.start} {it.end} {it.label.value}" for it in gold)
+        parts += (note.note_id, note.patient_id or "", note.text, "\n".join(spans))
     digest = site.keyring.digest("test notes", *parts, site.spec(topics).dictionary_digest(site.keyring))
     language = corpus_of(key.corpus, site.settings).language
-    return NotesToScore(key, language, [one.note for one in made], [one.gold for one in made], topics, digest)
+    notes, golds = zip(*marked, strict=True)
+    return NotesToScore(key, *key.gold(site.settings), language, notes, golds, topics, digest)
 
 
 class Leaderboard:
@@ -145,7 +155,7 @@ class Leaderboard:
         Raises:
             DeidError: As the warehouse does.
         """
-        return self._sealed(detector, given) is not None and self._is_recorded(detector, given.key)
+        return self._sealed(detector, given) is not None and self._is_recorded(detector, given)
 
     def measured(self, detector: MeasuredDetector, given: NotesToScore) -> Measured:
         """What a detector scores on notes, measured and recorded unless that was done.
@@ -155,7 +165,7 @@ class Leaderboard:
                 not know the words of the figures; what the store and the warehouse raise.
         """
         sealed = self._sealed(detector, given)
-        if sealed is not None and self._is_recorded(detector, given.key):
+        if sealed is not None and self._is_recorded(detector, given):
             return Measured(given.key, detector.name, sealed, anew=False)
         # Before any figure is computed; a warehouse that lost its figures has lost that look too.
         taken = self._look(detector, given)
@@ -167,14 +177,20 @@ class Leaderboard:
 
     def _look(self, detector: MeasuredDetector, given: NotesToScore) -> int:
         notes = ((note, gold, ()) for note, gold in zip(given.notes, given.gold, strict=True))
-        return look(
-            self._site,
-            notes,
-            gold=given.key.corpus,
-            locale=given.key.locale,
-            detector_digest=detector.digest,
-            purpose=Purpose.COMPARE,
-        ).number
+        try:
+            return look(
+                self._site,
+                notes,
+                gold=given.word,
+                locale=given.locale,
+                detector_digest=detector.digest,
+                purpose=Purpose.COMPARE,
+            ).number
+        except DeidError as error:
+            if (error.code, error.ref) == (Code.HELD_OUT_REFUSED, "gold"):
+                # A corpus that deid.toml has had only since the last bootstrap is on no list yet.
+                raise DeidError(Code.WAREHOUSE_NOT_READY, given.word) from None
+            raise
 
     def _sealed(self, detector: MeasuredDetector, given: NotesToScore) -> list[Scored] | None:
         manifest = self._site.store.manifest(tables.DETECTOR_SCORES, _partition(detector, given.key))
@@ -189,22 +205,20 @@ class Leaderboard:
         code = plain_digest(module_digest(*_CODE), str(self._site.settings.bench.resamples))
         return [detector.digest, given.digest, code]
 
-    def _is_recorded(self, detector: MeasuredDetector, key: CorpusKey) -> bool:
+    def _is_recorded(self, detector: MeasuredDetector, given: NotesToScore) -> bool:
         known = self._recorded.get(detector.digest)
         if known is None:
             found = lab_scores(self._site.warehouse.engine(Role.OFFICER), detector.digest)
             known = self._recorded[detector.digest] = {(on.detector, on.gold, on.locale) for on, _ in found}
         # One detector may have two words: a site's own model in its ensemble, and the same as a plan names it.
-        return (detector.word, key.corpus, key.locale) in known
+        return (detector.word, given.word, given.locale) in known
 
     def _record(self, detector: MeasuredDetector, given: NotesToScore, scored: Sequence[Scored], taken: int) -> None:
         for it in scored:
-            on = MeasuredOn(
-                *(detector.word, detector.digest, given.key.corpus, it.given), locale=given.key.locale, look=taken
-            )
+            on = MeasuredOn(*(detector.word, detector.digest, given.word, it.given), locale=given.locale, look=taken)
             record_lab_scores(self._site.warehouse.engine(Role.GATEKEEPER), on, it.scores)
         self._recorded.pop(detector.digest, None)
-        if not self._is_recorded(detector, given.key):
+        if not self._is_recorded(detector, given):
             # Of a word that is on no list, nobody sees a figure.
             raise DeidError(Code.WAREHOUSE_NOT_READY)
         meta = {
@@ -215,9 +229,17 @@ class Leaderboard:
 
 
 def here(site: Site, plan: BenchPlan) -> tuple[list[CorpusKey], list[str]]:
-    """The corpora of a plan that are here, in their locales; and the names of those that are not."""
-    found = {name: is_carrier(corpus_of(name, site.settings), site.settings) for name in plan.corpora}
-    return [key for key in plan.surrogate_corpora() if found[key.corpus]], [
+    """The corpora of a plan that are here, in their locales; and the names of those that are not.
+
+    Raises:
+        DeidError: `corpus-unknown`; `plan-invalid` for a corpus that cannot be measured as it is written.
+    """
+    corpora = {name: corpus_of(name, site.settings) for name in plan.corpora}
+    for key in plan.corpus_keys():
+        if key.as_written and not has_gold_as_written(corpora[key.corpus], site.settings):
+            raise DeidError(Code.PLAN_INVALID, f"corpora.{key.corpus}.locales (it has no gold as it is written)")
+    found = {name: is_carrier(corpus, site.settings) for name, corpus in corpora.items()}
+    return [key for key in plan.corpus_keys() if found[key.corpus]], [
         name for name, is_here in found.items() if not is_here
     ]
 

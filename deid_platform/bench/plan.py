@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationIn
 from pydantic_core import PydanticCustomError
 
 from deid_platform.bench.corpora import CorpusKey
-from deid_platform.corpora.catalogue import PUBLISHED
+from deid_platform.corpora.gold_words import AS_WRITTEN
 from deid_platform.detection.named import is_model, is_own, parted
 from deid_platform.detection.peers.process import Peer
 from deid_platform.errors import Code, DeidError, did_you_mean
@@ -30,6 +30,7 @@ OURS = ("rules", "ensemble")
 CHAT = "chat:"
 """Before the name of a prompt to the language model of deid.toml."""
 _SHIPPED = resources.files("deid_platform.bench") / "plans"
+_CORPUS = re.compile(r"[a-z][a-z0-9_]{0,39}")  # as `settings.Identifier`
 _SAFE_KEY = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,39}")
 # What pydantic calls a fault, where its own word says little.
 _FAULTS = {"extra_forbidden": "there is no such key", "missing": "it has to be set"}
@@ -43,7 +44,7 @@ class CorpusPlan(_Part):
     """What is measured on one corpus.
 
     Attributes:
-        locales: Whose identifiers it is given.
+        locales: Whose identifiers it is given; `as-written` for a site's own gold as it is.
         notes: The most notes of each locale; as many as the plan says unless given.
     """
 
@@ -53,7 +54,7 @@ class CorpusPlan(_Part):
     @field_validator("locales")
     @classmethod
     def _known(cls, locales: tuple[str, ...]) -> tuple[str, ...]:
-        if not set(locales) <= set(LOCALES) or len(set(locales)) < len(locales):
+        if not set(locales) <= {*LOCALES, AS_WRITTEN} or len(set(locales)) < len(locales):
             raise PydanticCustomError("locales", "each one of `deid corpora locales`, once")
         return locales
 
@@ -65,7 +66,7 @@ class BenchPlan(_Part):
         says: What it is for.
         detectors: `rules`, `ensemble`, `ensemble:MODEL`, `model:MODEL`, `chat:PROMPT`, peers as docs/peers.md names
             them, and a model joined with one, `model:MODEL+PEER`. A prompt's file is beside the plan's.
-        corpora: Published corpora by name, in the order in which they are measured.
+        corpora: Corpora by the names that `deid corpora` lists, in the order in which they are measured.
         notes: The most notes of each corpus and locale.
     """
 
@@ -85,10 +86,9 @@ class BenchPlan(_Part):
 
     @field_validator("corpora")
     @classmethod
-    def _published(cls, corpora: dict[str, CorpusPlan]) -> dict[str, CorpusPlan]:
-        if not set(corpora) <= set(PUBLISHED):
-            # Figures in the warehouse may have no other names.
-            raise PydanticCustomError("corpus", "each a published corpus")
+    def _named_corpora(cls, corpora: dict[str, CorpusPlan]) -> dict[str, CorpusPlan]:
+        if not all(map(_CORPUS.fullmatch, corpora)):
+            raise PydanticCustomError("corpus", "each a name of `deid corpora`")
         return corpora
 
     @property
@@ -97,7 +97,7 @@ class BenchPlan(_Part):
         others = (name for name in self.detectors if not _is_ours(name) and not name.startswith(CHAT))
         return tuple(dict.fromkeys((parted(name) or ("", name))[1] for name in others))
 
-    def surrogate_corpora(self) -> Iterator[CorpusKey]:
+    def corpus_keys(self) -> Iterator[CorpusKey]:
         """Its corpora in their locales, in order."""
         for name, corpus in self.corpora.items():
             yield from (CorpusKey(name, locale) for locale in corpus.locales)

@@ -60,7 +60,7 @@ class GoldSet:
                 its files do not tell; what `read_gold` and `GoldFormat.read` raise.
         """
         form = self.form or form_of(self.path)
-        scheme = self.scheme or _SCHEMES.get(form, SCHEME)
+        scheme = self.scheme or scheme_for(form)
         if form == JSON_LINES and not self.path.is_dir():
             yield from read_gold(self.path, scheme=scheme, columns=self.columns, with_text=True)
             return
@@ -74,6 +74,11 @@ class GoldSet:
 def gold_forms() -> tuple[str, ...]:
     """The formats that have gold."""
     return _FORMATS
+
+
+def scheme_for(form: str) -> str:
+    """The label scheme of a format where nobody says one."""
+    return _SCHEMES.get(form, SCHEME)
 
 
 def form_of(path: Path) -> str:

@@ -1,10 +1,12 @@
 """The laboratory's figures in the warehouse, and every word that they may use.
 
 Belongs here: the lists of words, writing figures down, reading them as analysts see them. Does not belong here:
-measuring (`evaluation/`), or which notes are measured (`bench/lab.py`).
+measuring (`evaluation/`), which notes are measured (`bench/lab.py`), or the words of a site's own corpora
+(`corpora/gold_words.py`).
 
 A figure names its detector, gold, family, subject and measure. Analysts read no text that one role wrote, so each of
-these is a word of the lists here, which only the owner of the schema can change.
+these is a word of the lists here, which only the owner of the schema can change; to the golds the owner adds those of
+deid.toml.
 """
 
 from __future__ import annotations
@@ -60,6 +62,7 @@ GOLDS = (
     *("site", "library", "synthetic_hospital"),
     *("mtsamples", "aci_bench", "primock57", "e3c_en", "e3c_es", "e3c_fr", "e3c_it"),
     *("meddocan", "eds_templates", "asq_phi", "i2b2", "conll", "judged_pairs", "read_notes"),
+    *("library_en", "library_es", "library_it", "library_fr", "hospital"),
 )
 FAMILIES = {
     "words": "how well identifiers are found, word by word",
@@ -131,7 +134,6 @@ SUBJECTS = (
 )
 _WORDS = {
     "detector": DETECTORS,
-    "gold": GOLDS,
     "family": tuple(FAMILIES),
     "measure": MEASURES,
     "subject": SUBJECTS,
@@ -218,12 +220,19 @@ def lab_scores(reader: Engine, detector_digest: str) -> Iterable[tuple[MeasuredO
     return [(MeasuredOn(*row[:10]), LabScore(*row[10:])) for row in rows]
 
 
-def list_words(connection: Connection) -> None:
-    """Makes the lists in the database those of this version. Of whoever owns the schema."""
+def list_words(connection: Connection, own: Iterable[str] = ()) -> None:
+    """Makes the lists in the database those of this version. Of whoever owns the schema.
+
+    Args:
+        connection: As the owner.
+        own: Golds of the site's own corpora (`corpora.gold_words.words_of_own`), which each call says anew.
+    """
     connection.execute(text("DELETE FROM quality.word"))
-    rows = [{"kind": kind, "word": word} for kind, words in _WORDS.items() for word in words]
+    golds = (*GOLDS, *own)
+    listed = {**_WORDS, "gold": golds}
+    rows = [{"kind": kind, "word": word} for kind, words in listed.items() for word in words]
     connection.execute(text("INSERT INTO quality.word (kind, word) VALUES (:kind, :word)"), rows)
     connection.execute(text("DELETE FROM quality.gold_source"))
-    sources = [{"gold": gold, **Source.of(gold, "topics").words} for gold in GOLDS]
+    sources = [{"gold": gold, **Source.of(gold, "topics").words} for gold in golds]
     statement = text("INSERT INTO quality.gold_source VALUES (:gold, :notes_of, :topics_of, :marked_by)")
     connection.execute(statement, sources)

@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 from deid_platform.corpora import Reason, Rejection
-from deid_platform.corpora.catalogue import carriers, corpus_of, is_carrier, overview, read_corpus
+from deid_platform.corpora.catalogue import carriers, corpus_of, is_carrier, read_corpus
 from deid_platform.corpora.feeds import DATABASES
 from deid_platform.corpora.formats import FORMATS, gold_format, is_gold
 from deid_platform.corpora.gold import Gold
 from deid_platform.corpora.injection.corpus import InjectionSpec, Part, inject, part_of
+from deid_platform.corpora.overview import overview
 from deid_platform.errors import Code, DeidError
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Span

@@ -2,9 +2,9 @@
 
 Belongs here: reading lists of names. Does not belong here: which share a name is of (`name_pools.py`).
 
-Sources: the class attributes of Faker's providers, whose generators are not run; the surnames of the United States
-census as the package `names` has them; and the files of `data/`, each of which says its own. A file has lines of a key,
-a tab and names with commas between: F and M are given names, S surnames; F1 and F2, M1 and M2 first and second
+Sources: the class attributes of Faker's providers of people, whose generators are not run; the surnames of the United
+States census as the package `names` has them; and the files of `data/`, each of which says its own. A file has lines of
+a key, a tab and names with commas between: F and M are given names, S surnames; F1 and F2, M1 and M2 first and second
 syllables of given names, each with each; of `N` each entry is a given name and what its bearers are called; what stands
 under `X` is left out of all that the sources have. A name is written once, in the spelling of the first source that has
 it.
