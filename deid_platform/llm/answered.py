@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 from functools import cache
 from typing import Any, NamedTuple
+from unicodedata import normalize
 
 from deid_platform.labels import CROSSWALKS, Label
 from deid_platform.llm.answer_documents import FENCED
@@ -80,7 +81,8 @@ def _words(labels: Labels) -> dict[str, Label | None]:
 
 
 def _folded(written: str) -> str:
-    return written.strip().upper().replace("_", "-").replace(" ", "-")
+    # Models write accents as signs of their own, too.
+    return normalize("NFC", written).strip().upper().replace("_", "-").replace(" ", "-")
 
 
 def json_of(answer: str) -> Any:
