@@ -77,7 +77,7 @@ def no_identifier(written: str, labels: Labels = ()) -> bool:
 @cache
 def _words(labels: Labels) -> dict[str, Label | None]:
     known = [*((name, label) for scheme in _PAPERS for name, label in CROSSWALKS[scheme].items()), *_WORDS.items()]
-    return {_folded(name): label for name, label in (*known, *((it.value, it) for it in Label), *labels)}
+    return {_folded(name): label for name, label in (*known, *((label.value, label) for label in Label), *labels)}
 
 
 def _folded(written: str) -> str:

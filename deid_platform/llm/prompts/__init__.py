@@ -173,19 +173,19 @@ def prompt_of(name_or_path: str, *tasks: Task, beside: Path = Path()) -> Prompt:
         source = (beside / name_or_path).read_bytes()
     except (OSError, ValueError):
         raise DeidError(Code.PROMPT_UNKNOWN, did_you_mean(name_or_path, names)) from None
-    found = read_prompt(source, "the file")
-    if not _NAME.fullmatch(found.name):  # it is shown beside the others
+    own = read_prompt(source, "the file")
+    if not _NAME.fullmatch(own.name):  # it is shown beside the others
         raise DeidError(Code.PROMPT_INVALID, "the file: name")
-    if found.task not in tasks:
+    if own.task not in tasks:
         raise DeidError(Code.PROMPT_INVALID, f"the file: task is none of {', '.join(tasks)}")
-    return found
+    return own
 
 
 @cache
 def names_for(*tasks: Task) -> Mapping[str, Prompt]:
     """The shipped prompts for some tasks, by name."""
     known = (prompt(name, folder) for folder in ("", JUDGES) for name in prompt_names(folder))
-    return {it.name: it for it in known if it.task in tasks}
+    return {asked.name: asked for asked in known if asked.task in tasks}
 
 
 def is_shipped(asked: Prompt) -> bool:
@@ -297,7 +297,7 @@ _FORMS: dict[str, Callable[[Any], bool]] = {
     "shots": _are_shots,
     "form": lambda value: isinstance(value, str),
     "labels": _are_labels,
-    "claims": lambda value: isinstance(value, list) and all(_is_text(it) and it in set(Label) for it in value),
+    "claims": lambda value: isinstance(value, list) and all(_is_text(name) and name in set(Label) for name in value),
 }
 _ABSENT: dict[str, Any] = {"form": "", "labels": {}}
 
