@@ -293,7 +293,7 @@ CROSSWALKS: dict[str, dict[str, Label | None]] = {
     "miranda-2025": {
         # The four tags of its gold; then tags for the rest of its 19 categories, for which it names none.
         "NOME": Label.PATIENT,
-        "ETÀ": Label.AGE,
+        **dict.fromkeys(("ETÀ", "ETA"), Label.AGE),
         "DATA": Label.DATE,
         "LUOGO/INDIRIZZO": Label.LOCATION_OTHER,
         **dict.fromkeys(("NOME FAMILIARE", "FAMILIARE", "CAREGIVER"), Label.PATIENT),

@@ -48,7 +48,7 @@ _ENGINES: Mapping[tuple[str, str | None], str] = {
 }
 _CHAT_CODE = (
     "deid_platform.labels",
-    *(f"deid_platform.llm.{it}" for it in ("answered", "extraction", "prompted", "rewriting", "tagging")),
+    *(f"deid_platform.llm.{name}" for name in ("answered", "extraction", "prompted", "rewriting", "tagging")),
 )
 _PEER_CODE = tuple(f"deid_platform.detection.peers.{it}" for it in ("adapters", "variants"))
 

@@ -79,10 +79,10 @@ class BenchPlan(_Part):
     @classmethod
     def _named(cls, detectors: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
         beside = (info.context or {}).get("beside", Path())
-        found, shown = zip(*(_detector(name, beside) for name in detectors), strict=True)
+        named, shown = zip(*(_detector(name, beside) for name in detectors), strict=True)
         if len(set(shown)) < len(shown):
             raise PydanticCustomError("detector", "each once")
-        return found
+        return named
 
     @field_validator("corpora")
     @classmethod

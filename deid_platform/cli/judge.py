@@ -100,7 +100,7 @@ def pairs(
     else:
         _show_quality([(name, _in_all_groups(verdicts, labelled)) for name, verdicts in named], as_json=as_json)
     for name, verdicts in named:
-        _say_failures(name, Counter(it.failure.value for it in verdicts if it.failure))
+        _say_failures(name, Counter(verdict.failure.value for verdict in verdicts if verdict.failure))
     if panel and len(judges) > 1:
         _say_agreement(*agreement(of_chat))
     _say_kept(plan)
@@ -265,14 +265,17 @@ def _show_physicians(
     from deid_platform.evaluation.retention.own_pairs import agreement_of, beside_physicians, physicians
     from deid_platform.reports.judges import PHYSICIANS, physicians_record
 
-    found = [(name, beside_physicians(pairs, verdicts)) for name, verdicts in named]
-    _show_quality([(name, it.by) for name, it in found], as_json=as_json)
-    records = [physicians_record(name, it) for name, it in found]
+    judges = [(name, beside_physicians(pairs, verdicts)) for name, verdicts in named]
+    _show_quality([(name, beside.by) for name, beside in judges], as_json=as_json)
+    records = [physicians_record(name, beside) for name, beside in judges]
     if as_json:
         for record in records:
             show_json(record)
     else:
-        show([name.replace("_", " ") for name in PHYSICIANS], ([it[name] for name in PHYSICIANS] for it in records))
+        show(
+            [name.replace("_", " ") for name in PHYSICIANS],
+            ([record[name] for name in PHYSICIANS] for record in records),
+        )
     kappa, whole = agreement_of(pairs)
     if split := sum(pair.label is None for pair in pairs):
         say(f"{counted(split, 'pair')} without a majority of physicians, and so without a label")

@@ -73,8 +73,8 @@ class JudgePlan:
         else:
             endpoint = endpoint_of(settings)
             models = tuple(replace(endpoint, model=model) for model in told.models or (endpoint.model,))
-        for key, each in (("models", told.models), ("seeds", told.seeds or ())):
-            if len(set(each)) < len(each):
+        for key, values in (("models", told.models), ("seeds", told.seeds or ())):
+            if len(set(values)) < len(values):
                 raise DeidError(Code.SETTINGS_INVALID, f"judges.{key}: one comes twice")
         return cls(_members(models, told), tuple(prompts), told.temperature, kept_at(settings))
 
@@ -89,9 +89,9 @@ class JudgePlan:
             model: ChatModel = spec.build()
             if self.at is not None:
                 model = KeptAnswers(model, self.at)
-            for each, (of, seed) in product(self.prompts, self.members):
+            for prompt, (of, seed) in product(self.prompts, self.members):
                 if of == spec:
-                    yield Asked(each, model, self.temperature, seed)
+                    yield Asked(prompt, model, self.temperature, seed)
 
 
 def _members(models: Sequence[Model], told: JudgeSettings) -> tuple[tuple[Model, int], ...]:
@@ -99,10 +99,10 @@ def _members(models: Sequence[Model], told: JudgeSettings) -> tuple[tuple[Model,
     size = told.size or (len(models) * len(told.seeds) if told.seeds else max(_JUDGES, len(models)))
     seeds = told.seeds or range(1, size + 1)
     # At temperature 0 seeds make no difference, and one judge would have several votes.
-    found = [(model, seed) for seed in (seeds if told.temperature else seeds[:1]) for model in models]
-    if told.size is not None and len(found) < told.size:
-        raise DeidError(Code.SETTINGS_INVALID, f"judges.size: models and seeds make {len(found)}")
-    return tuple(found[:size])
+    judges = [(model, seed) for seed in (seeds if told.temperature else seeds[:1]) for model in models]
+    if told.size is not None and len(judges) < told.size:
+        raise DeidError(Code.SETTINGS_INVALID, f"judges.size: models and seeds make {len(judges)}")
+    return tuple(judges[:size])
 
 
 def kept_at(settings: Settings) -> AnswersAt | None:
@@ -129,8 +129,8 @@ def judge_prompts(task: Task, names: Sequence[str] = ()) -> list[Prompt]:
     """
     if not names:
         return list(names_for(task).values())
-    found = [prompt_of(name, task) for name in names]
-    for each in found:
-        if found.count(each) > 1:
-            raise DeidError(Code.SETTINGS_INVALID, f"prompt {each.name}: twice")
-    return found
+    chosen = [prompt_of(name, task) for name in names]
+    for prompt in chosen:
+        if chosen.count(prompt) > 1:
+            raise DeidError(Code.SETTINGS_INVALID, f"prompt {prompt.name}: twice")
+    return chosen

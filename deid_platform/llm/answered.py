@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 from functools import cache
 from typing import Any, NamedTuple
+from unicodedata import normalize
 
 from deid_platform.labels import CROSSWALKS, Label
 from deid_platform.llm.answer_documents import FENCED
@@ -76,11 +77,12 @@ def no_identifier(written: str, labels: Labels = ()) -> bool:
 @cache
 def _words(labels: Labels) -> dict[str, Label | None]:
     known = [*((name, label) for scheme in _PAPERS for name, label in CROSSWALKS[scheme].items()), *_WORDS.items()]
-    return {_folded(name): label for name, label in (*known, *((it.value, it) for it in Label), *labels)}
+    return {_folded(name): label for name, label in (*known, *((label.value, label) for label in Label), *labels)}
 
 
 def _folded(written: str) -> str:
-    return written.strip().upper().replace("_", "-").replace(" ", "-")
+    # Models write accents as signs of their own, too.
+    return normalize("NFC", written).strip().upper().replace("_", "-").replace(" ", "-")
 
 
 def json_of(answer: str) -> Any:

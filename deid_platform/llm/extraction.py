@@ -88,8 +88,8 @@ def entities(answer: str, labels: Labels = ()) -> list[Entity] | None:
         document = list(_pairs(document))
     if not isinstance(document, list) or not all(_is_entity(each) for each in document):
         return None
-    named = [each for each in document if not no_identifier(each["label"], labels)]
-    return [Entity(each["text"].strip(), label_of(each["label"], labels)) for each in named]
+    named = [entity for entity in document if not no_identifier(entity["label"], labels)]
+    return [Entity(entity["text"].strip(), label_of(entity["label"], labels)) for entity in named]
 
 
 def _pairs(document: dict[str, Any]) -> Iterator[Any]:

@@ -3,13 +3,13 @@
 Belongs here: questions to requests, and answers to what they say, or why they say nothing. Does not belong here: what
 is asked (`prompts/judges/`), or what an answer is worth.
 
-What a question is about goes to the model as one JSON object, so that no text in it can pass for another part of it.
+What a question is about goes to the model as one JSON object, so that no text in it can pass for another part of it,
+unless a prompt of one's own has a place for each part.
 The form is asked for and checked all the same: not every server keeps one.
 """
 
 from __future__ import annotations
 
-import json
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -98,7 +98,7 @@ class Asked:
         def requests() -> Iterator[ChatRequest]:
             for question in questions:
                 waiting.append(question)
-                about = self.prompt.about(json.dumps(question.about, ensure_ascii=False))
+                about = self.prompt.about_object(question.about)
                 yield ChatRequest(about, self.temperature, self.seed, question.max_tokens, question.schema)
 
         for outcome in self.model.answer(requests()):

@@ -22,8 +22,8 @@ import regex
 
 from deid_platform.llm.answered import Labels, Mention, label_of, no_identifier
 
-_TOKEN = regex.compile(r"\[\p{Lu}[\p{Lu}\d _/\-]*\]|\w+|[^\s\w]")
-_TAG = regex.compile(r"\[(\p{Lu}[\p{Lu}\d _/\-]*)\]")
+_TOKEN = regex.compile(r"\[\p{Lu}[\p{Lu}\p{M}\d _/\-]*\]|\w+|[^\s\w]")
+_TAG = regex.compile(r"\[(\p{Lu}[\p{Lu}\p{M}\d _/\-]*)\]")
 _PLACEHOLDER = regex.compile(
     r"\*{3}(?P<label>\w[\w ./\-]{0,60}(?:\(\w{1,12}\))?)\*{3}"
     r"|(?<!\w)(?P<label>patient_[A-Za-z_]{1,60}(?:\(\w{1,12}\))?)"

@@ -72,11 +72,11 @@ def tagged(note: str, answer: str, labels: Labels = ()) -> list[Mention] | None:
     words = [match.span() for match in _WORD.finditer(note)]
     if not isinstance(document, list) or not all(_is_place(each, len(words)) for each in document):
         return None
-    named = (each for each in document if not no_identifier(each["label"], labels))
+    named = (place for place in document if not no_identifier(place["label"], labels))
     places = (
-        (words[each["first"] - 1][0], words[each["last"] - 1][1], label_of(each["label"], labels)) for each in named
+        (words[place["first"] - 1][0], words[place["last"] - 1][1], label_of(place["label"], labels)) for place in named
     )
-    return [_trimmed(note, *place) for place in places]
+    return [_trimmed(note, *where) for where in places]
 
 
 def _is_place(value: Any, words: int) -> bool:

@@ -55,11 +55,11 @@ PHYSICIANS = ("judge", "pairs", "pearson", "spearman", "notes", "note_pearson", 
 """The fields of a judge beside one's own physicians; `fleiss` is of them and the judge together."""
 
 
-def physicians_record(judge: str, it: BesidePhysicians) -> dict[str, Any]:
+def physicians_record(judge: str, beside: BesidePhysicians) -> dict[str, Any]:
     """A judge beside physicians, but for its quality against each."""
-    record: dict[str, Any] = {"judge": judge, "pairs": it.pairs.notes}
-    record |= {"pearson": it.pairs.pearson, "spearman": it.pairs.spearman, "fleiss": it.fleiss}
-    notes = it.notes
+    record: dict[str, Any] = {"judge": judge, "pairs": beside.pairs.notes}
+    record |= {"pearson": beside.pairs.pearson, "spearman": beside.pairs.spearman, "fleiss": beside.fleiss}
+    notes = beside.notes
     return record | {
         "notes": notes and notes.notes,
         "note_pearson": notes and notes.pearson,

@@ -126,7 +126,7 @@ REVIEWED = (
 )
 """What reviewers say of a removal."""
 CLAIMS = tuple(f"claimed by {it}" for it in PEERS)
-CLAIMS_OF_PROMPTS = tuple(f"claimed by {it}" for it in (*CHATS, OWN_PROMPT))
+CLAIMS_OF_PROMPTS = tuple(f"claimed by {name}" for name in (*CHATS, OWN_PROMPT))
 SUBJECTS = (
     *("ALL", *(it.value for it in Label)),
     *(*SEXES, *LOCALES, *LENGTHS, *RISKS, *CATEGORIES, *POLICIES, *FORMATS, *TASKS, *ATTACKS, *INDIRECT, *REVIEWED),

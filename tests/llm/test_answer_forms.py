@@ -57,8 +57,9 @@ def test_stars_that_the_note_has_itself_are_no_placeholder() -> None:
     assert shown(note, own("rewrite"), note) == []
 
 
-def test_italian_tags_have_their_labels_slash_and_accent_too() -> None:
-    answer = "La sig.ra [NOME], [ETÀ] anni, nata a [LUOGO/INDIRIZZO] il [DATA], prende warfarin."
+@pytest.mark.parametrize("age", ["ETÀ", "ETA\u0300", "ETA"])
+def test_italian_tags_have_their_labels_slash_and_accent_too(age: str) -> None:
+    answer = f"La sig.ra [NOME], [{age}] anni, nata a [LUOGO/INDIRIZZO] il [DATA], prende warfarin."
     assert shown(NOTA, own("rewrite"), answer) == [
         ("Rosa D'Amico", Label.PATIENT),
         ("47", Label.AGE),

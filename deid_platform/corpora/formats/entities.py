@@ -75,22 +75,22 @@ def spans_in(row: Mapping[str, Any], text: str | None) -> list[list[Any]] | None
     entities = row.get("entities")
     if entities is None or text is None:
         return None
-    if not isinstance(entities, list) or not all(_is_entity(each) for each in entities):
+    if not isinstance(entities, list) or not all(map(_is_entity, entities)):
         raise GoldFaultError(Reason.MALFORMED_ROW)
     types: dict[tuple[str, ...], str] = {}
     for entity in entities:
         types.setdefault(tuple(entity["text"].split()), entity["type"])
     covered = bytearray(len(text))
-    found: list[list[Any]] = []
-    for words in sorted(types, key=lambda it: (-sum(map(len, it)), it)):
+    spans: list[list[Any]] = []
+    for words in sorted(types, key=lambda entity: (-sum(map(len, entity)), entity)):
         inner = r"\s+".join(map(re.escape, words))
         places = [match.span() for match in re.finditer(rf"(?<!\w){inner}(?!\w)", text)] if words else []
         if not places:
             raise GoldFaultError(Reason.ABSENT_ENTITY)
         for start, end in places:
-            found += ([*piece, types[words]] for piece in _uncovered(text, covered, start, end))
+            spans += ([*piece, types[words]] for piece in _uncovered(text, covered, start, end))
             covered[start:end] = b"\1" * (end - start)
-    return sorted(found)
+    return sorted(spans)
 
 
 def _uncovered(text: str, covered: bytearray, start: int, end: int) -> Iterator[tuple[int, int]]:

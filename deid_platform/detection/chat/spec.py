@@ -25,7 +25,7 @@ from deid_platform.settings import Settings, load_settings
 
 _CODE = (
     "deid_platform.labels",
-    *(f"deid_platform.llm.{it}" for it in ("answered", "extraction", "prompted", "rewriting", "tagging", "wire")),
+    *(f"deid_platform.llm.{name}" for name in ("answered", "extraction", "prompted", "rewriting", "tagging", "wire")),
 )
 """Modules that decide what a model is asked and what its answer means."""
 

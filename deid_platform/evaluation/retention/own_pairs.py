@@ -98,10 +98,10 @@ def own_pairs(path: Path) -> list[OwnPair]:
         lines = path.read_text("utf-8").splitlines()
     except (OSError, ValueError):
         raise DeidError(Code.GOLD_MISSING) from None
-    found = [_pair(number, line) for number, line in enumerate(lines, start=1) if line.strip()]
-    if not found:
+    pairs = [_pair(number, line) for number, line in enumerate(lines, start=1) if line.strip()]
+    if not pairs:
         raise DeidError(Code.INPUT_EMPTY, "pairs")
-    return found
+    return pairs
 
 
 def physicians(pairs: Sequence[OwnPair]) -> list[str]:
@@ -139,7 +139,7 @@ def beside_physicians(pairs: Sequence[OwnPair], verdicts: Sequence[Verdict]) -> 
     by = {MAJORITY: _against([pair.label for pair in pairs], verdicts)}
     for name in physicians(pairs):
         by[name] = _against([pair.votes.get(name) for pair in pairs], verdicts)
-    said = [None if it.changed is None else float(it.changed) for it in verdicts]
+    said = [None if verdict.changed is None else float(verdict.changed) for verdict in verdicts]
     of_pairs = correlation(said, [pair.mean for pair in pairs])
     return BesidePhysicians(by, of_pairs, _of_notes(pairs, said), agreement_of(pairs, verdicts)[0])
 

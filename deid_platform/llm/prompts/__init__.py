@@ -6,7 +6,8 @@ Belongs here: the prompts, each a file of YAML, and reading them strictly. Does 
 The note stands where `{{note}}` does, which is in the last message and nowhere else. Each shot is that message with
 another note, and the answer to it, before the note in question. No note of anybody stands in a shot. Where words are
 tagged, their numbers are put before them in the note and in shots alike. Prompts of judges are in a folder of their
-own; what a judge is shown stands in that place as one JSON object.
+own; what a judge is shown stands in that place as one JSON object. A prompt of a judge of retention may have a place
+for the `{{original}}` chunk and one for the `{{released}}` one instead.
 
 A prompt of one's own is such a file too. Where its answers have another form than those of the shipped ones, or other
 names of labels, as the papers' prompts have, it says so in `form` and `labels`; `claims` are the labels that it asks
@@ -15,6 +16,7 @@ for, where it does not ask for all.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -36,6 +38,9 @@ from deid_platform.strict_yaml import read_yaml
 
 PLACE = "{{note}}"
 """Where the note stands."""
+PARTS = ("original", "released")
+"""What a judge of retention is shown, where each has a place of its own."""
+_PART = re.compile(r"\{\{(" + "|".join(PARTS) + r")\}\}")
 JUDGES = "judges"
 """The folder of the prompts of judges, which are no de-identifiers."""
 _KEYS = {"name", "version", "language", "task", "messages"}
@@ -115,6 +120,18 @@ class Prompt:
         ]
         return (*before, *turns, _filled(last, shown(note)))
 
+    def about_object(self, parts: Mapping[str, Any]) -> tuple[Message, ...]:
+        """The conversation about an object: each part in its own place, or all of it as JSON in the note's."""
+        if PLACE in self.messages[-1].content:
+            return self.about(json.dumps(parts, ensure_ascii=False))
+        *before, last = self.messages
+        turns = [
+            turn
+            for shot in self.shots
+            for turn in (_with_parts(last, json.loads(shot.note)), Message("assistant", shot.answer))
+        ]
+        return (*before, *turns, _with_parts(last, parts))
+
 
 def prompt_names(folder: str = "") -> tuple[str, ...]:
     """The names of the prompts that are shipped: those of de-identifiers, or those of another folder."""
@@ -156,19 +173,19 @@ def prompt_of(name_or_path: str, *tasks: Task, beside: Path = Path()) -> Prompt:
         source = (beside / name_or_path).read_bytes()
     except (OSError, ValueError):
         raise DeidError(Code.PROMPT_UNKNOWN, did_you_mean(name_or_path, names)) from None
-    found = read_prompt(source, "the file")
-    if not _NAME.fullmatch(found.name):  # it is shown beside the others
+    own = read_prompt(source, "the file")
+    if not _NAME.fullmatch(own.name):  # it is shown beside the others
         raise DeidError(Code.PROMPT_INVALID, "the file: name")
-    if found.task not in tasks:
+    if own.task not in tasks:
         raise DeidError(Code.PROMPT_INVALID, f"the file: task is none of {', '.join(tasks)}")
-    return found
+    return own
 
 
 @cache
 def names_for(*tasks: Task) -> Mapping[str, Prompt]:
     """The shipped prompts for some tasks, by name."""
     known = (prompt(name, folder) for folder in ("", JUDGES) for name in prompt_names(folder))
-    return {it.name: it for it in known if it.task in tasks}
+    return {asked.name: asked for asked in known if asked.task in tasks}
 
 
 def is_shipped(asked: Prompt) -> bool:
@@ -198,8 +215,7 @@ def read_prompt(source: bytes, shown: str) -> Prompt:
     if not isinstance(document, dict) or not _KEYS <= document.keys() <= _KEYS | _MORE:
         raise DeidError(Code.PROMPT_INVALID, f"{shown}: keys")
     fault = next((key for key, fits in _FORMS.items() if not fits(document.get(key, _ABSENT.get(key, [])))), None)
-    if fault is None and document.get("form", "") not in ("", *_FORM_OF.get(Task(document["task"]), ())):
-        fault = "form"
+    fault = fault or _at_odds(Task(document["task"]), document)
     if fault is not None:
         raise DeidError(Code.PROMPT_INVALID, f"{shown}: {fault}")
     return Prompt(
@@ -219,15 +235,38 @@ def read_prompt(source: bytes, shown: str) -> Prompt:
     )
 
 
+def _at_odds(task: Task, document: Mapping[str, Any]) -> str | None:
+    """The key that does not go with the task."""
+    if document.get("form", "") not in ("", *_FORM_OF.get(task, ())):
+        return "form"
+    if PLACE in document["messages"][-1]["content"]:
+        return None
+    if task is not Task.RETENTION:
+        return "messages"
+    return None if all(map(_has_parts, document.get("shots", []))) else "shots"
+
+
+def _has_parts(shot: Mapping[str, str]) -> bool:
+    try:
+        return _has_texts(json.loads(shot["note"]), *PARTS)
+    except ValueError:
+        return False
+
+
 def _are_messages(value: Any) -> bool:
     if not isinstance(value, list) or not value or not all(_has_texts(each, "role", "content") for each in value):
         return False
     *before, last = value
+    places = sorted(_places(last["content"]))
     return (
-        all(each["role"] in ("system", "user", "assistant") and PLACE not in each["content"] for each in before)
+        all(each["role"] in ("system", "user", "assistant") and not _places(each["content"]) for each in before)
         and last["role"] == "user"
-        and last["content"].count(PLACE) == 1
+        and places in ([PLACE], sorted(f"{{{{{part}}}}}" for part in PARTS))
     )
+
+
+def _places(content: str) -> list[str]:
+    return [PLACE] * content.count(PLACE) + [place[0] for place in _PART.finditer(content)]
 
 
 def _are_shots(value: Any) -> bool:
@@ -258,7 +297,7 @@ _FORMS: dict[str, Callable[[Any], bool]] = {
     "shots": _are_shots,
     "form": lambda value: isinstance(value, str),
     "labels": _are_labels,
-    "claims": lambda value: isinstance(value, list) and all(_is_text(it) and it in set(Label) for it in value),
+    "claims": lambda value: isinstance(value, list) and all(_is_text(name) and name in set(Label) for name in value),
 }
 _ABSENT: dict[str, Any] = {"form": "", "labels": {}}
 
@@ -267,3 +306,8 @@ def _filled(message: Message, note: str) -> Message:
     # Not `format` or `replace`: a note may hold braces, and the place itself.
     before, _, after = message.content.partition(PLACE)
     return Message(message.role, f"{before}{note}{after}")
+
+
+def _with_parts(message: Message, parts: Mapping[str, Any]) -> Message:
+    # In one go: a chunk may hold the place of the other.
+    return Message(message.role, _PART.sub(lambda place: str(parts[place[1]]), message.content))
