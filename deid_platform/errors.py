@@ -338,8 +338,8 @@ class Code(Enum):
     )
     MODEL_UNUSABLE = (
         "model-unusable",
-        "A model's folder lacks a file, holds another than its card names, or has a class that no label scheme knows; the"
-        " reference names the file and the class.",
+        "A model's folder lacks a file, holds another than its card names, or has a class that no label scheme knows; "
+        "the reference names the file and the class.",
         "Install the package again, export the model again with `deid train`, or save a published one anew"
         " (docs/model.md).",
     )

@@ -44,6 +44,9 @@ def fhir(folder: Path) -> None:
 # Format -> what writes a folder with the note; those with gold write it themselves.
 WRITERS: dict[str, Write] = {
     "files": lambda folder: (folder / "notes.csv").write_text(f"note_id,text\nn1,{TEXT}\n"),
+    "entities": lambda folder: (folder / "a.jsonl").write_text(
+        json.dumps({"note_id": "n1", "text": TEXT, "entities": [{"text": TEXT[:7], "type": "PATIENT"}]})
+    ),
     "fhir": fhir,
     "hl7": hl7,
     "mimic3": lambda folder: (folder / "NOTEEVENTS.csv").write_text(f"{MIMIC3}n1,p1,1,,,,Nursing,R,1,,{TEXT}\n"),
@@ -86,7 +89,7 @@ def test_a_set_without_identifiers_has_the_texts_of_its_format_alone(
     name: str, site: Callable[..., Settings], tmp_path: Path, pdf: Callable[..., bytes]
 ) -> None:
     written(tmp_path / "letters", name, pdf)
-    settings = site(format=name, slots="none", language="it")
+    settings = site(format=name, scheme="i2b2-2014", slots="none", language="it")
     (gold,) = read(settings)
     assert isinstance(gold, Gold)
     assert gold.note is not None
@@ -106,7 +109,7 @@ def test_a_set_with_gold_has_its_spans(
     name: str, site: Callable[..., Settings], tmp_path: Path, pdf: Callable[..., bytes]
 ) -> None:
     written(tmp_path / "letters", name, pdf)
-    settings = site(format=name, language="fr")
+    settings = site(format=name, scheme="i2b2-2014", language="fr")
     (gold,) = read(settings)
     assert isinstance(gold, Gold)
     assert gold.note is not None
