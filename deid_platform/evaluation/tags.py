@@ -22,14 +22,6 @@ TAG = regex.compile(
     r"|\*{3}\w[\w ./()\-]{0,60}\*{3}"
 )
 _AROUND = "[]<>{}*"
-_MIRANDA = {
-    "NOME": Label.PATIENT,
-    "ETÀ": Label.AGE,
-    "LUOGO/INDIRIZZO": Label.LOCATION_OTHER,
-    "LUOGO": Label.LOCATION_OTHER,
-    "INDIRIZZO": Label.LOCATION_OTHER,
-    "DATA": Label.DATE,
-}
 
 
 def label_of_tag(tag: str) -> Label | None:
@@ -41,7 +33,7 @@ def label_of_tag(tag: str) -> Label | None:
 
 @cache
 def _names() -> dict[str, Label]:
-    names = dict(_MIRANDA)
+    names: dict[str, Label] = {}
     for crosswalk in CROSSWALKS.values():
         for name, label in crosswalk.items():
             if label is not None:
