@@ -31,7 +31,7 @@ def trained(site: SiteResource) -> Counts:
         notes_kept_back=kept_back["notes"],
         recall=shown.share(kept_back["recall"]),
         precision=shown.share(kept_back["precision"]),
-        thresholds=shown.table(("label", "hidden from"), sorted(made.card["thresholds"].items())),
+        thresholds=shown.table(("label", "hidden from"), made.thresholds),
         picture=shown.picture(losses_figure(made.losses), "loss by step"),
     )
 
