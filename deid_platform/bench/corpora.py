@@ -21,6 +21,7 @@ from deid_platform.engine import Engine
 from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.corpus_statistics import CorpusScores, CorpusStatistics
 from deid_platform.evaluation.scores import NoteCounts, Scores, count_note, summarise
+from deid_platform.labels import Label
 from deid_platform.notes import Note, Span, Topics
 from deid_platform.refresh import tables
 from deid_platform.refresh.site import Site
@@ -165,15 +166,22 @@ def scores(site: Site, key: CorpusKey, *, progress: Callable[[int], None] | None
             "sex": topics.patients[note.patient_id or ""].sex,
             "patient_id": note.patient_id,
             **{name: getattr(one, name) for name in tables.COUNTS},
+            **dict(zip(tables.NAME_COUNTS, _names(one), strict=True)),
         }
         for inputs, some in counts.items()
         for note, one in zip(notes, some, strict=True)
     ]
     table = pa.Table.from_pylist(rows, schema=tables.CORPUS_COUNTS_SCHEMA)
-    digest = site.spec(None).detector_digest
-    site.store.write(tables.CORPUS_COUNTS, key.partition, [table], meta=lambda: {"detector_digest": digest})
+    meta = {"detector_digest": site.spec(None).detector_digest, "names": True}
+    site.store.write(tables.CORPUS_COUNTS, key.partition, [table], meta=lambda: meta)
     resamples = site.settings.bench.resamples
     return {inputs: summarise(some, resamples=resamples) for inputs, some in counts.items()}
+
+
+def _names(counts: NoteCounts) -> tuple[int, int]:
+    """Words of the names of patients, and those of them that are found under any label."""
+    of_label = counts.labels.get(Label.PATIENT)
+    return (of_label.gold_words, of_label.found_words) if of_label else (0, 0)
 
 
 def counted(

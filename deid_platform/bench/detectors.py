@@ -19,7 +19,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from deid_platform.bench.plan import CHAT, OURS
+from deid_platform.bench.plan import CHAT, OURS, UNRECOVERED
 from deid_platform.detection.combination import UNITED
 from deid_platform.detection.peers.process import VARIANT, Peer, PeerProcess
 from deid_platform.detection.registry import stage_names
@@ -33,6 +33,7 @@ from deid_platform.keys import file_digest, module_digest, plain_digest
 from deid_platform.labels import Label
 from deid_platform.llm.answers import KeptAnswers
 from deid_platform.llm.api import Failure
+from deid_platform.llm.known_models import known_model
 from deid_platform.llm.prompted import Asking, NotFound, Prompted
 from deid_platform.llm.prompts import Prompt, prompt
 from deid_platform.notes import Note, Topics
@@ -123,8 +124,12 @@ class OwnDetector:
         self.claims = None
 
     def _spec(self, topics: Topics | None) -> DetectorSpec:
-        spec = replace(self._site.spec(topics).as_measured(), name=self.name)
-        return spec if "models" in stage_names(self.name) else replace(spec, models=None, combination=UNITED, chat=None)
+        name = self.name.removesuffix(UNRECOVERED)
+        spec = replace(self._site.spec(topics).as_measured(), name=name)
+        if name != self.name:
+            # The lines of Murugadoss 2024 without medical dictionaries.
+            spec = replace(spec, without=(*spec.without, "recovery"), keep=None)
+        return spec if "models" in stage_names(name) else replace(spec, models=None, combination=UNITED, chat=None)
 
     @cached_property
     def digest(self) -> str:
@@ -188,12 +193,14 @@ class ChatDetector:
     """
 
     def __init__(self, site: Site, asked: Prompt) -> None:
-        self.name, self.word = f"{CHAT}{asked.name}", f"chat-{asked.name}"
+        self.name = f"{CHAT}{asked.name}"
         self._prompt = asked
         self.claims = None
         asking = Asking.of(site.settings)
         self._model = KeptAnswers(asking.endpoint.build(), site.answers)
         self._prompted = Prompted(asked, self._model, temperature=asking.temperature, seed=asking.seed)
+        known = known_model(self.model)
+        self.word = f"chat-{asked.name}@{known}" if known else f"chat-{asked.name}"
 
     @cached_property
     def digest(self) -> str:

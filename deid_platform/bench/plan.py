@@ -24,7 +24,8 @@ from deid_platform.settings import Settings
 from deid_platform.strict_yaml import read_yaml
 from deid_platform.surrogates.locales import LOCALES
 
-OURS = ("rules", "ensemble")
+UNRECOVERED = "-unrecovered"
+OURS = ("rules", "ensemble", f"ensemble{UNRECOVERED}")
 """The platform's own detectors that a plan may name; any other name is a chat model's or a peer's."""
 CHAT = "chat:"
 """Before the name of a prompt to the language model of deid.toml."""
@@ -62,7 +63,8 @@ class BenchPlan(_Part):
 
     Attributes:
         says: What it is for.
-        detectors: `rules`, `ensemble`, `chat:PROMPT`, and peers as docs/peers.md names them.
+        detectors: `rules`, `ensemble`, `ensemble-unrecovered` (without recovery of clinical terms), `chat:PROMPT`, and
+            peers as docs/peers.md names them.
         corpora: Published corpora by name, in the order in which they are measured.
         notes: The most notes of each corpus and locale.
     """

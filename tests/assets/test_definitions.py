@@ -108,6 +108,8 @@ ASSETS = {
             "leaderboard": [],
             "scores_by_label": [],
             "scores_by_group": [],
+            "token_scores": [],
+            "sex_gap": [],
             "retention": [],
             "risk": [],
             "efficiency": [],
@@ -131,6 +133,7 @@ ASSETS = {
             *("nearest_corpus", "nearest_measure", "nearest_system"),
         )
     },
+    "marts/published_coverage": ("analytics", "dbt postgres", False, None, "marts/published_beside_ours"),
     "research/release": ("analytics", "postgres", False, None, "marts/note_profile research/note_version"),
     "research/dossier": ("privacy-office", "html", False, None, "bench/lab research/release"),
 }
