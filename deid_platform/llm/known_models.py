@@ -1,6 +1,6 @@
-"""The language models that the papers measured, known by the names under which they are served.
+"""The models that the papers measured, known by the names under which they are served or lie in folders.
 
-Belongs here: which of them a model's name means. Does not belong here: asking it (`api.py`), or the papers' figures
+Belongs here: which of them a name means. Does not belong here: asking it (`api.py`), or the papers' figures
 (`dbt/seeds`).
 
 A figure of ours stands beside a published one only where the same model was asked (docs/papers.md).
@@ -29,9 +29,31 @@ _NAMES: dict[str, str] = {
 }
 KNOWN = tuple(_NAMES)
 """Words for them: maker, version and size."""
+_STARTS: dict[str, str] = {
+    "clinicalbert": r"clinical.?bert|deid_bert",
+    "modernbert": r"modernbert",
+    "bert": r"^bert\b",
+    "llama-1b": r"llama-?3\.2.*\b1b",
+    "llama-3b": r"llama-?3\.2.*\b3b",
+    "llama-8b": r"llama-?3(\.1)?\b.*8b",
+    "qwen-1.5b": r"qwen-?2\.5.*1\.5b",
+    "qwen-3b": r"qwen-?2\.5.*\b3b",
+    "qwen-7b": r"qwen-?2\.5.*\b7b",
+}
+KNOWN_STARTS = tuple(_STARTS)
+"""Architectures that Zambare 2026 fine-tunes."""
 
 
 def known_model(name: str) -> str | None:
     """The word of `KNOWN` for a model's name or path ("meta-llama/Llama-3.3-70B-Instruct"); None for any other."""
+    return _word(name, _NAMES)
+
+
+def known_start(name: str) -> str | None:
+    """The word of `KNOWN_STARTS` for the name or the folder of weights to train from; None for any other."""
+    return _word(name, _STARTS)
+
+
+def _word(name: str, patterns: dict[str, str]) -> str | None:
     last = name.rstrip("/").rsplit("/", 1)[-1].lower()
-    return next((word for word, pattern in _NAMES.items() if re.search(pattern, last)), None)
+    return next((word for word, pattern in patterns.items() if re.search(pattern, last)), None)

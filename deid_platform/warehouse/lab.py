@@ -20,7 +20,7 @@ from deid_platform.evaluation.name_groups import GROUPS as NAMES
 from deid_platform.evaluation.perturbations import Perturbation
 from deid_platform.evaluation.sources import Source
 from deid_platform.labels import Indirect, Label, Risk
-from deid_platform.llm.known_models import KNOWN
+from deid_platform.llm.known_models import KNOWN, KNOWN_STARTS
 from deid_platform.warehouse.connection import begin
 from deid_platform.warehouse.held_out import Purpose
 
@@ -33,12 +33,11 @@ CHATS = tuple(
     for language in ("", "-it")
 )
 """Prompts to a chat model, whichever it is: the digest tells it."""
+MINILM = "minilm"
+"""The encoder that experiments start from unless another is named."""
 KNOWN_CHATS = tuple(f"{chat}@{model}" for chat in CHATS for model in KNOWN)
 """The same to a model that a paper measured."""
-STARTS = (
-    *("bert", "clinicalbert", "modernbert", "minilm"),
-    *("llama-1b", "llama-3b", "llama-8b", "qwen-1.5b", "qwen-3b", "qwen-7b"),
-)
+STARTS = (MINILM, *KNOWN_STARTS)
 """What a model of an experiment was trained from: architectures of Zambare 2026, and the encoder that is shipped."""
 ARMS = (
     *("trained-en_US", "trained-en_US-kinds", "trained-all-locales", "trained-without-this-locale"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from deid_platform.llm.known_models import KNOWN, known_model
+from deid_platform.llm.known_models import KNOWN, KNOWN_STARTS, known_model, known_start
 
 
 @pytest.mark.parametrize(
@@ -39,3 +39,25 @@ def test_a_model_of_a_paper_is_known_by_its_name(name: str, word: str) -> None:
 )
 def test_another_version_or_size_is_another_model(name: str) -> None:
     assert known_model(name) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "word"),
+    [
+        ("bert-base-cased", "bert"),
+        ("/weights/Bio_ClinicalBERT", "clinicalbert"),
+        ("ModernBERT-base", "modernbert"),
+        ("Llama-3.2-1B", "llama-1b"),
+        ("Llama-3.2-3B", "llama-3b"),
+        ("Llama-3.1-8B", "llama-8b"),
+        ("Qwen2.5-1.5B", "qwen-1.5b"),
+        ("Qwen2.5-3B", "qwen-3b"),
+        ("Qwen2.5-7B", "qwen-7b"),
+        ("roberta-base", None),
+        ("distilbert-base-cased", None),
+        ("Qwen3-8B", None),
+    ],
+)
+def test_what_a_paper_trains_from_is_known_by_the_folders_name(name: str, word: str | None) -> None:
+    assert known_start(name) == word
+    assert word is None or word in KNOWN_STARTS
