@@ -35,7 +35,7 @@ from deid_platform.llm.answers import KeptAnswers
 from deid_platform.llm.api import Failure
 from deid_platform.llm.known_models import known_model
 from deid_platform.llm.prompted import Asking, NotFound, Prompted
-from deid_platform.llm.prompts import Prompt, prompt
+from deid_platform.llm.prompts import Prompt, Task, prompt
 from deid_platform.notes import Note, Topics
 from deid_platform.refresh.site import Site
 from deid_platform.refresh.tables import batched
@@ -71,11 +71,13 @@ class Reading:
         hidden: Of each note; nothing where it failed.
         seconds: That it took; None if nobody knows.
         failed: The notes on which it failed, by their number from 0; None of what cannot fail on a note alone.
+        texts: What it wrote of each note, None where it failed; None of what does not write notes out again.
     """
 
     hidden: Sequence[Sequence[Hidden]]
     seconds: float | None
     failed: frozenset[int] | None = None
+    texts: Sequence[str | None] | None = None
 
     def __repr__(self) -> str:
         return "<Reading>"
@@ -236,7 +238,13 @@ class ChatDetector:
             ]
             for it in outcomes
         ]
-        yield Inputs.TEXT, Reading(hidden, seconds, frozenset(failed))
+        yield Inputs.TEXT, Reading(hidden, seconds, frozenset(failed), self._texts(notes))
+
+    def _texts(self, notes: Sequence[Note]) -> list[str | None] | None:
+        """What a prompt that rewrites makes of the notes; its answers to most of them are kept already."""
+        if self._prompt.task is not Task.REWRITE:
+            return None
+        return [it if isinstance(it, str) else None for it in self._prompted.rewrite(note.text for note in notes)]
 
 
 def word_of(peer: Peer) -> str:

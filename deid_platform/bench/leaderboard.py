@@ -21,6 +21,7 @@ from deid_platform.bench.detectors import Detectors, MeasuredDetector, Reading, 
 from deid_platform.bench.held_out import look
 from deid_platform.bench.paper_figures import of_names, of_patients_alone, of_tokens
 from deid_platform.bench.plan import BenchPlan
+from deid_platform.bench.readings_released import of_codes, of_occurrences, released
 from deid_platform.corpora.catalogue import corpus_of, is_carrier
 from deid_platform.detection.peers.claims import CLAIMS, claimed
 from deid_platform.detection.peers.process import Peer
@@ -45,7 +46,8 @@ _ENGLISH = "en"
 _CODE = (
     *(f"deid_platform.evaluation.{it}" for it in ("bootstrap", "by_length", "claimed", "name_groups", "scores")),
     *(f"deid_platform.evaluation.{it}" for it in ("token_scores", "tokens")),
-    *(f"deid_platform.bench.{it}" for it in ("detectors", "leaderboard", "paper_figures")),
+    *(f"deid_platform.evaluation.{it}" for it in ("occurrence_counts", "retention.icd", "tags")),
+    *(f"deid_platform.bench.{it}" for it in ("detectors", "leaderboard", "paper_figures", "readings_released")),
     "deid_platform.detection.peers.claims",
 )
 _MEASURES = ("recall", "precision", "f1", "entity_recall", "leak_rate", "clinical_retention")
@@ -295,6 +297,9 @@ def _figures(reading: Reading, given: NotesToScore, resamples: int) -> Iterator[
     yield from (it for some in (of_tokens, of_patients_alone) for it in some(texts, resamples) if it.n)
     sexes = {patient_id: patient.sex or "" for patient_id, patient in given.topics.patients.items()}
     yield from of_names(texts, sexes, given.key.locale, resamples)
+    releases = released(given.notes, given.gold, reading)
+    yield from of_occurrences(releases)
+    yield from of_codes(releases, resamples)
     if reading.seconds is not None:
         seconds = max(reading.seconds, 1e-6)
         yield LabScore("cost", "words_per_second", given.words / seconds)

@@ -123,6 +123,9 @@ class Prompted:
         temperature: 0 for the likeliest answer.
         seed: For sampling.
 
+    Attributes:
+        tokens: That the model has read and written so far; None once it did not tell.
+
     Raises:
         DeidError: `settings-invalid` if the model's context has no room for a note beside the prompt.
     """
@@ -132,6 +135,7 @@ class Prompted:
         self._model = model
         self._temperature = temperature
         self._seed = seed
+        self.tokens: tuple[int, int] | None = (0, 0)
         around = sum(estimated(message.content) + 16 for message in prompt.about(""))
         self._room = min(_MOST, (model.context_length - around) // 2)
         if self._room < _LEAST:
@@ -148,28 +152,54 @@ class Prompted:
 
     def find(self, texts: Iterable[str]) -> Iterator[Found | NotFound]:
         """What is found in each text, in order. Requests are made as the model takes them."""
+        for text, cut, heard in self._asked(texts, _OVERLAP):
+            yield self._read(text, cut, heard)
+
+    def rewrite(self, texts: Iterable[str]) -> Iterator[str | NotFound]:
+        """Each text as the model writes it out again, whatever it made of it: what is measured as a release.
+
+        A long text is written out in windows one after the other (Aghakasiri 2025), with the white space around each.
+
+        Raises:
+            DeidError: `settings-invalid` if the prompt asks for something else.
+        """
+        if self._prompt.task is not Task.REWRITE:
+            raise DeidError(Code.SETTINGS_INVALID, f"{self._prompt.name} asks for no rewriting")
+        for text, cut, heard in self._asked(texts, 0):
+            answers = _answers(text, heard)
+            yield answers if isinstance(answers, NotFound) else _joined(text, cut, answers)
+
+    def _asked(
+        self, texts: Iterable[str], overlap: int
+    ) -> Iterator[tuple[str, list[Window], list[ChatAnswer | Failed]]]:
+        """Each text with its windows and what was heard of each; one of white space alone has none."""
         waiting: deque[tuple[str, list[Window]]] = deque()
 
         def requests() -> Iterator[ChatRequest]:
             for text in texts:
-                cut = windows(text, self._room, self._tokens)
+                cut = windows(text, self._room, self._tokens, overlap)
                 waiting.append((text, cut))
                 yield from (self._request(text[window.start : window.end]) for window in cut)
 
         heard: list[ChatAnswer | Failed] = []
         for outcome in self._model.answer(requests()):
-            yield from self._empty(waiting)
+            while not waiting[0][1]:
+                yield *waiting.popleft(), []
             heard.append(outcome)
+            self._count(outcome)
             if len(heard) == len(waiting[0][1]):
-                yield self._read(*waiting.popleft(), heard)
+                yield *waiting.popleft(), heard
                 heard = []
-        yield from self._empty(waiting)
+        while waiting:
+            yield *waiting.popleft(), []
 
-    def _empty(self, waiting: deque[tuple[str, list[Window]]]) -> Iterator[Found]:
-        # A text of white space alone has no window, so nobody is asked about it.
-        while waiting and not waiting[0][1]:
-            waiting.popleft()
-            yield Found([])
+    def _count(self, outcome: ChatAnswer | Failed) -> None:
+        if self.tokens is None or isinstance(outcome, Failed):
+            return
+        if outcome.prompt_tokens is None or outcome.completion_tokens is None:
+            self.tokens = None
+            return
+        self.tokens = self.tokens[0] + outcome.prompt_tokens, self.tokens[1] + outcome.completion_tokens
 
     def _tokens(self, text: str) -> int:
         return estimated(text) + (tagging.more_tokens(text) if self._prompt.task is Task.TAG else 0)
@@ -183,15 +213,9 @@ class Prompted:
         return tagging.schema_for(text) if self._prompt.task is Task.TAG else None
 
     def _read(self, text: str, cut: list[Window], heard: list[ChatAnswer | Failed]) -> Found | NotFound:
-        answers: list[str] = []
-        for outcome in heard:
-            if why := unusable(outcome):
-                return NotFound(why)
-            assert isinstance(outcome, ChatAnswer)  # noqa: S101 - a failure is unusable
-            read = said(outcome.text, text)
-            if isinstance(read, Unusable):
-                return NotFound(read)
-            answers.append(read)
+        answers = _answers(text, heard)
+        if isinstance(answers, NotFound):
+            return answers
         if self._prompt.task is Task.EXTRACT:
             return _extracted(text, answers)
         return (_tagged if self._prompt.task is Task.TAG else _rewritten)(text, cut, answers)
@@ -202,7 +226,7 @@ def estimated(text: str) -> int:
     return len(text.encode("utf-8", "replace")) // 2 + 1
 
 
-def windows(text: str, room: int, tokens: Callable[[str], int] = estimated) -> list[Window]:
+def windows(text: str, room: int, tokens: Callable[[str], int] = estimated, overlap: int = _OVERLAP) -> list[Window]:
     """The windows of a text, each of no more tokens than there is room; none of white space alone.
 
     A window ends after a line if there is a line's end in its last third, else after white space, else anywhere.
@@ -219,7 +243,7 @@ def windows(text: str, room: int, tokens: Callable[[str], int] = estimated) -> l
         if end == len(text):
             break
         # Back to the beginning of a word, but never as far as this window began.
-        back = max(start + 1, end - min(_OVERLAP, (end - start) // 4))
+        back = max(start + 1, end - min(overlap, (end - start) // 4))
         start = next((at for at in range(back, end) if text[at - 1].isspace()), back)
     return found
 
@@ -229,6 +253,32 @@ def _fitting(text: str, start: int, room: int, tokens: Callable[[str], int]) -> 
     while (over := tokens(text[start:end]) - room) > 0:
         end -= max(1, over // 4)  # no code point takes more than four
     return end
+
+
+def _answers(text: str, heard: Iterable[ChatAnswer | Failed]) -> list[str] | NotFound:
+    """What each answer about a text says; why nothing is known of it where any has failed."""
+    answers: list[str] = []
+    for outcome in heard:
+        if why := unusable(outcome):
+            return NotFound(why)
+        assert isinstance(outcome, ChatAnswer)  # noqa: S101 - a failure is unusable
+        read = said(outcome.text, text)
+        if isinstance(read, Unusable):
+            return NotFound(read)
+        answers.append(read)
+    return answers
+
+
+def _joined(text: str, cut: Iterable[Window], answers: Iterable[str]) -> str | NotFound:
+    """Answers in the place of the windows that they write out; models leave the white space around a text out."""
+    pieces: list[str] = []
+    for window, answer in zip(cut, answers, strict=True):
+        stretch, written = text[window.start : window.end], answer.strip()
+        if not written:
+            return NotFound(Unusable.FORM)
+        begins, ends = len(stretch) - len(stretch.lstrip()), len(stretch.rstrip())
+        pieces += (stretch[:begins], written, stretch[ends:])
+    return "".join(pieces) if pieces else text
 
 
 def _extracted(text: str, answers: Iterable[str]) -> Found | NotFound:
