@@ -1,4 +1,4 @@
-"""A folder of weights beside the papers: every row of papers 000, 002 and 004 that needs a language model.
+"""A folder of weights beside the papers: every row of Aghakasiri, Miranda and Zambare that needs a language model.
 
     DEID_CORPORA=... python benchmarks/real_models.py WEIGHTS [--config deid.toml] [--notes 30] [--url URL] [--train]
 
@@ -7,7 +7,8 @@ WEIGHTS is a folder as the library `transformers` saves one; its name says which
 are done, each of which goes on where it stopped, and what it records is in the warehouse of the installation:
 
 - a chat model reads the papers' corpora by the papers' kinds of prompts, and is judged by itself where a paper has it
-  as a judge: CIRE of its own releases and of those of the peers that are here, pairs labelled by people, and the panel;
+  as a judge: CIRE of its own releases and of those of peers and trained models that are here, pairs labelled by people,
+  and the panel;
 - with --train, an architecture that Zambare 2026 fine-tunes is trained as it says, on the names of one locale, on all,
   on all but one, and on 250 to 2,000 notes (extra `ml`);
 - the marts are built, and `marts.published_coverage` is printed.
@@ -27,7 +28,7 @@ from sqlalchemy import text
 from deid_platform.bench import lab_judges
 from deid_platform.bench.corpora import CorpusKey
 from deid_platform.bench.detectors import Detectors
-from deid_platform.bench.experiments import experiment
+from deid_platform.bench.experiments import experiment, trained_on_one_locale
 from deid_platform.bench.judged_readings import judge_identifiers, judge_medicine
 from deid_platform.bench.leaderboard import Measured, carried_out, here, notes_to_score
 from deid_platform.bench.plan import BenchPlan, CorpusPlan, load_plan
@@ -73,7 +74,8 @@ def as_chat_model(site: Site, notes: int, told: Told) -> None:
             told(f"{it.name} on {it.key.partition}: {'measured' if isinstance(it, Measured) else it.failure}")
         for name, locale in JUDGED:
             if (key := CorpusKey(name, locale)) in keys:
-                count = judge_medicine(site, [*prompts, *peers], notes_to_score(site, key, notes), "retention-few")
+                read_by = [*prompts, *peers, *trained_on_one_locale(site)]
+                count = judge_medicine(site, read_by, notes_to_score(site, key, notes), "retention-few")
                 told(f"{count} figures of a judge of lost medicine on {key.partition}")
         if (key := CorpusKey(ITALIAN, "it_IT")) in keys:
             count = judge_identifiers(site, prompts, notes_to_score(site, key, notes), "panel-zero-it")

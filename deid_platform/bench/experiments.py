@@ -40,6 +40,7 @@ from deid_platform.training.experiments import (
     AMERICAN,
     EVERYTHING,
     HOSPITAL,
+    ONE_LOCALE,
     REPORTS,
     Arm,
     arms,
@@ -100,7 +101,7 @@ def experiment(site: Site, name: str, *, told: Callable[[str], object] = lambda 
     asked = site.settings.experiments
     size = Size(asked.notes, asked.epochs, asked.test_notes, asked.locales or LOCALES)
     start = None if asked.start is None else str(site.settings.path(asked.start))
-    folder = site.settings.path(Path("models/experiments")) / (Path(start).name if start else "") / name
+    folder = _folder(site) / (Path(start).name if start else "") / name
     workers = site.settings.detection.workers
     found = list(results(name, folder, site.settings, size=size, start=start, workers=workers, told=told))
     record(site, name, folder, size=size, start=start, told=told)
@@ -134,6 +135,22 @@ def record(
             told(f"{arm.name} beside the papers, {locale}")
             measured.append(board.measured(trained, notes_to_score(site, CorpusKey(REPORTS, locale), most)))
     return measured
+
+
+def trained_on_one_locale(site: Site) -> list[TrainedDetector]:
+    """The models that an installation has trained on American names, one for each architecture of the paper."""
+    (arm, _) = arms(ONE_LOCALE, notes=1, locales=())
+    found = []
+    for path in sorted(_folder(site).glob(f"**/{ONE_LOCALE}/{arm.name}")):
+        parent = path.parents[1]
+        architecture = MINILM if parent == _folder(site) else known_start(parent.name)
+        if architecture is not None and ModelFolder(path).is_there:
+            found.append(TrainedDetector(f"{arm.word}@{architecture}", ModelFolder(path)))
+    return found
+
+
+def _folder(site: Site) -> Path:
+    return site.settings.path(Path("models/experiments"))
 
 
 class TrainedDetector:

@@ -73,5 +73,17 @@ def test_a_model_of_one_locale_stands_in_the_leaderboard_by_each_locale(site: Si
     assert not any(it.anew for it in experiments.record(site, ONE_LOCALE, models(), size=SIZE))
 
 
+def test_models_that_were_trained_on_one_locale_are_told_by_the_folder_of_their_start(
+    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shipped = ModelFolder.shipped("minilm").path
+    for start in ("", "Llama-3.2-1B", "roberta-base"):
+        (folder := tmp_path / start / "one_locale").mkdir(parents=True)
+        (folder / "en_US").symlink_to(shipped)
+    monkeypatch.setattr(experiments, "_folder", lambda _: tmp_path)
+    words = {it.word for it in experiments.trained_on_one_locale(site)}
+    assert words == {"trained-en_US@minilm", "trained-en_US@llama-1b"}
+
+
 def test_of_an_architecture_that_no_paper_has_nothing_is_recorded(site: Site) -> None:
     assert experiments.record(site, ONE_LOCALE, models(), size=SIZE, start="/weights/roberta-base") == []

@@ -128,3 +128,22 @@ def test_every_model_of_a_row_is_known_by_the_name_of_its_folder() -> None:
     with (ROOT / "dbt" / "seeds" / "nearest_system.csv").open(encoding="utf-8", newline="") as file:
         models = {row["detector"].partition("@")[2] for row in csv.DictReader(file) if "@" in row["detector"]}
     assert models == {*KNOWN_STARTS, "minilm", *(models & set(KNOWN))}
+
+
+def test_training_starts_from_the_folder_in_each_experiment_that_a_table_is_of(
+    config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import real_models
+
+    asked: list[tuple[str, Path | None]] = []
+
+    def experiment(site: Site, name: str, told: object) -> list[object]:
+        asked.append((name, site.settings.experiments.start))
+        return []
+
+    monkeypatch.setattr(real_models, "experiment", experiment)
+    for name in ("Qwen2.5-7B", "roberta-base"):
+        folder = Path(f"/weights/{name}")
+        real_models.measured(folder, config, notes=12, url=None, train=True, told=lambda _: None)
+    names = ("one_locale", "leave_one_locale_out", "learning_curve")
+    assert asked == [(name, Path("/weights/Qwen2.5-7B")) for name in names]

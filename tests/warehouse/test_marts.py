@@ -271,6 +271,8 @@ def test_a_published_figure_stands_beside_ours_or_beside_nothing(built: Built) -
     assert ours["ours"] not in (None, 0.9877)
     f1 = one(beside, corpus="Duke", system="Locally augmented ensemble", measure="f1")
     assert (f1["ours"], f1["our_gold"]) == (0.9, "synthetic_hospital")
+    missed = one(beside, table_name="supplementary table 1", subject="dates", measure="share_missed")
+    assert (missed["ours"], missed["our_gold"], missed["our_notes_of"]) == (0.012, "site", "not_recorded")
     without = one(beside, corpus="Duke", system="Baseline with Structured PII dictionaries", measure="recall")
     assert (without["ours"], without["our_detector"]) == (None, "ensemble-unrecovered")
     assert without["reason"] == "not measured"
