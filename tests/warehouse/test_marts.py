@@ -310,6 +310,11 @@ def test_coverage_counts_every_figure_and_says_why_it_is_alone(built: Built) -> 
         reasons = ("filled", "too_few_cases", "not_measured", "need_weights", "need_notes")
         assert sum(table[name] for name in reasons) == table["figures"]  # type: ignore[misc]  # counts
     assert sum(row["ours"] is not None for row in beside) > 0
+    judged = [row for row in beside if row["measure"] == "cire"]
+    assert judged and {row["reason"] for row in judged} == {"cannot be had: weights"}
+    assert {row["reason"] for row in beside if row["corpus"] in ("i2b2 2014", "CoNLL 2003")} == {
+        *("cannot be had: weights", "cannot be had: notes"),
+    }
     assert all((row["ours"] is None) == (row["reason"] is not None) for row in beside)
 
 

@@ -19,7 +19,7 @@ paired as (
             as our_measure,
         replace(measure.our_subject, '%', published.subject) as our_subject,
         system.what_differs as system_differs, corpus.what_differs as corpus_differs,
-        measure.what_differs as measure_differs, coalesce(system.needs, corpus.needs) as needs,
+        measure.what_differs as measure_differs, coalesce(system.needs, measure.needs, corpus.needs) as needs,
         100 * corpus.place + system.place as place
     from published
     join {{ ref('nearest_corpus') }} as corpus on corpus.corpus = published.corpus
