@@ -20,6 +20,7 @@ from deid_platform.bench.fairness import REFERENCE
 from deid_platform.bench.fairness import fairness as fairness_of
 from deid_platform.corpora.catalogue import gold_word, known_corpora
 from deid_platform.corpora.gold_words import OWN
+from deid_platform.evaluation.bootstrap import Estimate
 from deid_platform.evaluation.scores import Scores, suppress
 from deid_platform.evaluation.sources import Source
 from deid_platform.refresh import tables
@@ -130,14 +131,15 @@ def corpus_assets(settings: Settings) -> list[dg.AssetsDefinition]:
 
 @layer_asset("bench/fairness", owner=PRIVACY, kinds={"table"}, deps=[_at(SCORES)])
 def fairness(site: SiteResource) -> Counts:
-    """Whether the detector serves every name alike: recall on the text alone by locale and sex.
+    """Whether the detector serves every name alike: on the text alone, recall by locale, and of names by sex.
 
     Over the corpora that every scored locale has, so that only the names differ.
     """
     found = fairness_of(site.site)
     measured_on = _measured_on(site.site, found.corpora)
-    rows = [(name, *_shares(scores)) for name, scores in {**found.by_locale, **found.by_sex}.items()]
-    rows += [(" ".join(group), *_shares(scores)) for group, scores in found.by_both.items()]
+    rows = [(name, *_shares(scores)) for name, scores in found.by_locale.items()]
+    names = [(sex, *_of_names(it)) for sex, it in found.by_sex.items()]
+    names += [(" ".join(group), *_of_names(it)) for group, it in found.by_both.items()]
     return shown.counts(
         sum(scores.notes for scores in found.by_locale.values()),
         corpora=", ".join(found.corpora),
@@ -145,9 +147,10 @@ def fairness(site: SiteResource) -> Counts:
         worst_locale_below_en_us=shown.share(found.locale_gap),
         difference_of_sexes=shown.share(found.sex_gap),
         scores=shown.table(("", "notes", "recall", "from", "to", "precision", "notes with a miss"), rows),
+        names_by_sex=shown.table(("names of patients", "words", "recall", "from", "to"), names),
         picture=shown.picture(
             fairness_figure(found.by_both, f"text alone; {', '.join(found.corpora)}", measured_on),
-            "words missed by locale and sex",
+            "words of names missed by locale and sex",
         ),
     )
 
@@ -176,6 +179,10 @@ def contributions(site: SiteResource) -> Counts:
 def _shares(scores: Scores) -> tuple[object, ...]:
     recall = scores.recall
     return scores.notes, recall.value, recall.low, recall.high, scores.precision.value, scores.leak_rate.value
+
+
+def _of_names(recall: Estimate) -> tuple[object, ...]:
+    return recall.total, recall.value, recall.low, recall.high
 
 
 def _measured_on(site: Site, names: Iterable[str]) -> str:

@@ -11,7 +11,7 @@ from deid_platform.bench.training import train_own
 from deid_platform.evaluation.bootstrap import Estimate
 from deid_platform.reports.experiment_figure import experiment_figure
 from deid_platform.reports.training_figures import losses_figure
-from deid_platform.training.experiments import CROSS_FORMAT, LEARNING_CURVE, LEAVE_ONE_OUT
+from deid_platform.training.experiments import CROSS_FORMAT, LEARNING_CURVE, LEAVE_ONE_OUT, ONE_LOCALE
 from resources import SiteResource
 
 
@@ -40,7 +40,7 @@ def trained(site: SiteResource) -> Counts:
         notes_kept_back=kept_back["notes"],
         recall=shown.share(kept_back["recall"]),
         precision=shown.share(kept_back["precision"]),
-        thresholds=shown.table(("label", "hidden from"), sorted(made.card["thresholds"].items())),
+        thresholds=shown.table(("label", "hidden from"), made.thresholds),
         picture=shown.picture(losses_figure(made.losses), "loss by step"),
     )
 
@@ -71,6 +71,7 @@ def _interval(share: Estimate) -> tuple[float | None, float | None, float | None
 
 EXPERIMENTS = [
     _experiment(LEAVE_ONE_OUT, "Recall of a locale's names by a model that has seen them, and by one that has not."),
+    _experiment(ONE_LOCALE, "Trained on American names alone, measured on the names of every locale."),
     _experiment(CROSS_FORMAT, "Trained on the synthetic hospital, measured on transcribed reports, and the reverse."),
     _experiment(LEARNING_CURVE, "What more notes to train on are worth."),
 ]

@@ -16,6 +16,7 @@ from deid_platform.corpora.injection.corpus import Part
 from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.scores import NoteCounts, Scores, count_note, summarise
 from deid_platform.keys import plain_digest
+from deid_platform.labels import Label
 from deid_platform.refresh import tables
 from deid_platform.refresh.site import Site
 from deid_platform.store import Manifest
@@ -74,12 +75,19 @@ def scores(site: Site, key: CorpusKey) -> dict[str, Scores]:
         counts[row["inputs"]].append(one)
         figures = {name: getattr(one, name) for name in tables.COUNTS}
         whose = {"sex": known[note.patient_id or ""], "patient_id": note.patient_id}
+        figures |= dict(zip(tables.NAME_COUNTS, _names(one), strict=True))
         rows.append({"inputs": row["inputs"], **whose, **figures})
     table = pa.Table.from_pylist(rows, schema=tables.CORPUS_COUNTS_SCHEMA)
-    digest = {"detector_digest": meta["detector_digest"]}
-    site.store.write(tables.CORPUS_COUNTS, key.partition, [table], meta=lambda: digest)
+    sealed_with = {"detector_digest": meta["detector_digest"], "names": True}
+    site.store.write(tables.CORPUS_COUNTS, key.partition, [table], meta=lambda: sealed_with)
     resamples = site.settings.bench.resamples
     return {inputs: summarise(some, resamples=resamples) for inputs, some in counts.items()}
+
+
+def _names(counts: NoteCounts) -> tuple[int, int]:
+    """Words of the names of patients, and those of them that are found under any label."""
+    of_label = counts.labels.get(Label.PATIENT)
+    return (of_label.gold_words, of_label.found_words) if of_label else (0, 0)
 
 
 def _digest(made: Manifest) -> str:

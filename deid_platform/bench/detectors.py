@@ -27,8 +27,9 @@ from deid_platform.keys import file_digest, module_digest, plain_digest
 from deid_platform.labels import Label
 from deid_platform.llm.answers import KeptAnswers
 from deid_platform.llm.api import Failure
+from deid_platform.llm.known_models import known_model
 from deid_platform.llm.prompted import Asking, NotFound, Prompted
-from deid_platform.llm.prompts import DEIDENTIFY, Prompt, is_shipped, prompt_of
+from deid_platform.llm.prompts import DEIDENTIFY, Prompt, Task, is_shipped, prompt_of
 from deid_platform.notes import Note, Topics
 from deid_platform.refresh.site import Site
 from deid_platform.settings import Settings
@@ -187,12 +188,14 @@ class ChatDetector:
     """
 
     def __init__(self, site: Site, asked: Prompt) -> None:
-        self.name, self.word = f"{CHAT}{asked.name}", f"chat-{asked.name}" if is_shipped(asked) else OWN_PROMPT
+        self.name = f"{CHAT}{asked.name}"
         self._prompt = asked
         self.claims = asked.claims
         asking = Asking.of(site.settings)
         self._model = KeptAnswers(asking.build(), site.answers)
         self._prompted = Prompted(asked, self._model, temperature=asking.temperature, seed=asking.seed)
+        known = known_model(self.model)
+        self.word = OWN_PROMPT if not is_shipped(asked) else f"chat-{asked.name}{f'@{known}' if known else ''}"
 
     @cached_property
     def digest(self) -> str:
@@ -228,7 +231,13 @@ class ChatDetector:
             ]
             for it in outcomes
         ]
-        yield Inputs.TEXT, Reading(hidden, seconds, frozenset(failed))
+        yield Inputs.TEXT, Reading(hidden, seconds, frozenset(failed), self._texts(notes))
+
+    def _texts(self, notes: Sequence[Note]) -> list[str | None] | None:
+        """What a prompt that rewrites makes of the notes; its answers to most of them are kept already."""
+        if self._prompt.task is not Task.REWRITE:
+            return None
+        return [it if isinstance(it, str) else None for it in self._prompted.rewrite(note.text for note in notes)]
 
 
 def word_of(peer: Peer) -> str:

@@ -19,8 +19,10 @@ from typing import Any
 from deid_platform.bench.corpora import CorpusKey, notes_as_written, test_notes
 from deid_platform.bench.detectors import Detectors, MeasuredDetector, word_of
 from deid_platform.bench.held_out import look
+from deid_platform.bench.paper_figures import of_names, of_patients_alone, of_tokens
 from deid_platform.bench.plan import BenchPlan
 from deid_platform.bench.reading import Reading
+from deid_platform.bench.readings_released import of_codes, of_occurrences, released
 from deid_platform.corpora.catalogue import corpus_of, has_gold_as_written, is_carrier
 from deid_platform.detection.peers.claims import CLAIMS, claimed
 from deid_platform.detection.peers.process import Peer
@@ -28,7 +30,6 @@ from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.bootstrap import Estimate
 from deid_platform.evaluation.claimed import count_claimed
 from deid_platform.evaluation.scores import count_note, summarise
-from deid_platform.evaluation.token_scores import Partly, count_tokens, token_scores
 from deid_platform.keys import module_digest, plain_digest
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Span, Topics
@@ -38,17 +39,17 @@ from deid_platform.refresh.site import Site
 from deid_platform.reports.leaderboard_table import Scored
 from deid_platform.stopping import check
 from deid_platform.warehouse.held_out import Purpose
-from deid_platform.warehouse.lab import MEASURES, LabScore, MeasuredOn, lab_scores, record_lab_scores
+from deid_platform.warehouse.lab import LabScore, MeasuredOn, lab_scores, record_lab_scores
 from deid_platform.warehouse.roles import Role
 from deid_platform.warehouse.staging import Inputs
 
 _ENGLISH = "en"
 _CODE = (
-    *(f"deid_platform.evaluation.{it}" for it in ("bootstrap", "claimed", "scores", "token_scores", "tokens")),
-    *(
-        f"deid_platform.{it}"
-        for it in ("detection.peers.claims", "bench.detectors", "bench.leaderboard", "bench.reading")
-    ),
+    *(f"deid_platform.evaluation.{it}" for it in ("bootstrap", "by_length", "claimed", "name_groups", "scores")),
+    *(f"deid_platform.evaluation.{it}" for it in ("token_scores", "tokens")),
+    *(f"deid_platform.evaluation.{it}" for it in ("occurrence_counts", "retention.icd", "tags")),
+    *(f"deid_platform.bench.{it}" for it in ("detectors", "leaderboard", "paper_figures", "reading")),
+    *(f"deid_platform.{it}" for it in ("bench.readings_released", "detection.peers.claims")),
 )
 _MEASURES = ("recall", "precision", "f1", "entity_recall", "leak_rate", "clinical_retention")
 _ON_CLAIMS = ("recall", "precision", "f1", "entity_recall")
@@ -281,7 +282,9 @@ def _measure(detector: MeasuredDetector, given: NotesToScore, resamples: int) ->
         scores = list(_figures(reading, given, resamples))
         if given.language == _ENGLISH and inputs is Inputs.TEXT:
             own = detector.claims is not None
-            claims = {detector.word: detector.claims} if detector.claims is not None else claims_of_peers()
+            # Of a prompt, whichever model was asked.
+            whose = detector.word.partition("@")[0]
+            claims = {whose: detector.claims} if detector.claims is not None else claims_of_peers()
             for word, labels in claims.items():
                 scores += _on_claims(reading, given, word, labels, resamples, own=own)
         yield Scored(
@@ -316,18 +319,15 @@ def _figures(reading: Reading, given: NotesToScore, resamples: int) -> Iterator[
         answered = summarise([it for number, it in enumerate(counts) if number not in failed], resamples=resamples)
         for measure in ("recall", "precision", "f1"):
             yield from _share("words", f"{measure}_answered", getattr(answered, measure))
-    for partly in Partly:
-        end = "" if partly is Partly.GENEROUS else f"_{partly.value}"
-        tokens = token_scores(
-            (
-                count_tokens(note.text, gold, spans, partly=partly, by_label=False, cluster=note.patient_id)
-                for note, gold, spans in read
-            ),
-            resamples=resamples,
-        )
-        for measure in ("recall", "precision", "f1"):
-            if (name := f"{measure}{end}") in MEASURES:  # recall on both sides is the conservative one
-                yield from _share("tokens", name, getattr(tokens, measure))
+    texts = [(note.text, gold, spans, note.patient_id) for note, gold, spans in read]
+    yield from (it for it in of_tokens(texts, resamples) if it.n)
+    if given.topics is not None:  # of gold as it is written, neither
+        yield from (it for it in of_patients_alone(texts, resamples) if it.n)
+        sexes = {patient_id: patient.sex or "" for patient_id, patient in given.topics.patients.items()}
+        yield from of_names(texts, sexes, given.locale, resamples)
+    releases = released(given.notes, given.gold, reading)
+    yield from of_occurrences(releases)
+    yield from of_codes(releases, resamples)
     if reading.seconds is not None:
         seconds = max(reading.seconds, 1e-6)
         yield LabScore("cost", "words_per_second", given.words / seconds)

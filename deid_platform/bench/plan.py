@@ -17,7 +17,7 @@ from pydantic_core import PydanticCustomError
 
 from deid_platform.bench.corpora import CorpusKey
 from deid_platform.corpora.gold_words import AS_WRITTEN
-from deid_platform.detection.named import is_model, is_own, parted
+from deid_platform.detection.named import UNRECOVERED, is_model, is_own, parted
 from deid_platform.detection.peers.process import Peer
 from deid_platform.errors import Code, DeidError, did_you_mean
 from deid_platform.llm.prompts import DEIDENTIFY, is_shipped, prompt_of
@@ -25,8 +25,8 @@ from deid_platform.settings import Settings
 from deid_platform.strict_yaml import read_yaml
 from deid_platform.surrogates.locales import LOCALES
 
-OURS = ("rules", "ensemble")
-"""The platform's own detectors as the site has them."""
+OURS = ("rules", "ensemble", UNRECOVERED)
+"""The platform's own detectors as the site has them; the last without recovery of clinical terms."""
 CHAT = "chat:"
 """Before the name of a prompt to the language model of deid.toml."""
 _SHIPPED = resources.files("deid_platform.bench") / "plans"
@@ -64,8 +64,9 @@ class BenchPlan(_Part):
 
     Attributes:
         says: What it is for.
-        detectors: `rules`, `ensemble`, `ensemble:MODEL`, `model:MODEL`, `chat:PROMPT`, peers as docs/peers.md names
-            them, and a model joined with one, `model:MODEL+PEER`. A prompt's file is beside the plan's.
+        detectors: `rules`, `ensemble`, `ensemble-unrecovered` (without recovery of clinical terms), `ensemble:MODEL`,
+            `model:MODEL`, `chat:PROMPT`, peers as docs/peers.md names them, and a model joined with one,
+            `model:MODEL+PEER`. A prompt's file is beside the plan's.
         corpora: Corpora by the names that `deid corpora` lists, in the order in which they are measured.
         notes: The most notes of each corpus and locale.
     """

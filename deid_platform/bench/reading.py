@@ -46,11 +46,13 @@ class Reading:
         hidden: Of each note; nothing where it failed.
         seconds: That it took; None if nobody knows.
         failed: The notes on which it failed, by their number from 0; None of what cannot fail on a note alone.
+        texts: What it wrote of each note, None where it failed; None of what does not write notes out again.
     """
 
     hidden: Sequence[Sequence[Hidden]]
     seconds: float | None
     failed: frozenset[int] | None = None
+    texts: Sequence[str | None] | None = None
 
     def __repr__(self) -> str:
         return "<Reading>"

@@ -38,6 +38,12 @@ class OwnModel:
     digest: str
     losses: tuple[tuple[int, float], ...]
 
+    @property
+    def thresholds(self) -> list[tuple[str, float]]:
+        """Labels and the probability from which their words are hidden; none where the likeliest class decides."""
+        least = self.card["thresholds"]
+        return [] if isinstance(least, str) else sorted(least.items())
+
 
 def train_own(site: Site) -> OwnModel:
     """Trains as the section `[training]` says.

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from deid_platform.bench.plan import BenchPlan
     from deid_platform.refresh.site import Site
 
-_MARTS = ("leaderboard", "efficiency", "published_beside_ours")
+_MARTS = ("leaderboard", "efficiency", "token_scores", "sex_gap", "published_beside_ours", "published_coverage")
 
 
 def bench(

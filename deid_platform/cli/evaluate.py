@@ -156,6 +156,7 @@ def evaluate(
     from deid_platform.engine import LocalEngine
     from deid_platform.evaluation.ablation import ablations
     from deid_platform.evaluation.files import contributions_to, score_file
+    from deid_platform.evaluation.named_detectors import is_another
     from deid_platform.reports.scores import (
         ABLATION_COLUMNS,
         CONTRIBUTION_COLUMNS,
@@ -173,7 +174,7 @@ def evaluate(
         write_formats_of(originals(gold, gold_format, scheme, column_mapping(columns, feed)), write_formats)
         return
     stages = {"--without": bool(without), "--by-source": by_source}
-    of_release = released is not None or policy is not None or detector not in detector_names()
+    of_release = released is not None or policy is not None or is_another(detector)
     if of_release:
         _apart("a release", True, {**stages, "--ablation": ablation, "--misses": bool(misses), "--spans": bool(spans)})
         _apart("--released", bool(released), {"--policy": bool(policy), "--detector": detector != "ensemble"})

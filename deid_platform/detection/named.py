@@ -1,8 +1,8 @@
 """Detectors as command lines and plans name them: those of the platform, and a model joined with a peer.
 
-Belongs here: what `model:FOLDER`, `ensemble:FOLDER` and `model:FOLDER+PEER` stand for. Does not belong here: the names
-of peers (`peers/process.py`), prompts to a chat model (`llm/`), or running any of them (`evaluation/side_by_side.py`,
-`bench/`).
+Belongs here: what `model:FOLDER`, `ensemble:FOLDER`, `ensemble-unrecovered` and `model:FOLDER+PEER` stand for. Does not
+belong here: the names of peers (`peers/process.py`), prompts to a chat model (`llm/`), or running any of them
+(`evaluation/side_by_side.py`, `bench/`).
 """
 
 from __future__ import annotations
@@ -14,12 +14,15 @@ from dataclasses import dataclass, replace
 from deid_platform.detection.combination import UNITED
 from deid_platform.detection.peers.claims import CLAIMS
 from deid_platform.detection.peers.process import VARIANT, Peer
-from deid_platform.detection.registry import DETECTORS, SHIPPED, model_named, stage_names
+from deid_platform.detection.registry import DEFAULT, DETECTORS, SHIPPED, model_named, stage_names
 from deid_platform.detection.spec import DetectorSpec
 from deid_platform.errors import Code, DeidError, did_you_mean
 
 MODEL = "model"
 """Before a model's name or folder: the token classifier alone."""
+UNRECOVERED = f"{DEFAULT}-unrecovered"
+"""The ensemble without recovery of clinical terms and without keep list: lines of Murugadoss 2024, table 1."""
+_RECOVERY = "recovery"
 _AND = re.compile(rf"\+(?=(?:{VARIANT})?(?:{'|'.join(CLAIMS)})(?:[:=]|$))")
 
 
@@ -79,15 +82,17 @@ def is_model(written: str) -> bool:
 def is_own(written: str) -> bool:
     """Whether it has the form of a detector of the platform, whatever its model."""
     detector, colon, model = written.partition(":")
-    return is_model(written) or (detector in DETECTORS and bool(model) == bool(colon) and parted(written) is None)
+    if is_model(written) or written == UNRECOVERED:
+        return True
+    return detector in DETECTORS and bool(model) == bool(colon) and parted(written) is None
 
 
 def own(written: str, base: DetectorSpec, folder: Callable[[str], str] = str) -> Own:
     """A detector of the platform by its name.
 
     Args:
-        written: A registered detector; `model:MODEL`, a token classifier alone; `modified-model:MODEL`, its variant; or
-            `DETECTOR:MODEL`, a detector with that model in the place of the shipped one.
+        written: A registered detector; `model:MODEL`, a token classifier alone; `modified-model:MODEL`, its variant;
+            `DETECTOR:MODEL`, a detector with that model in the place of the shipped one; or `UNRECOVERED`.
         base: What all have in common. A detector without the stage that uses a part of it goes without that.
         folder: Where the folder of a model is that is named by a relative path.
 
@@ -99,15 +104,18 @@ def own(written: str, base: DetectorSpec, folder: Callable[[str], str] = str) ->
     alone = name == MODEL
     if not is_own(written):
         raise DeidError(Code.DETECTOR_UNKNOWN, did_you_mean(name, (*DETECTORS, MODEL)))
-    detector = next(iter(DETECTORS)) if alone else name
+    detector = DEFAULT if alone or name == UNRECOVERED else name
     stages = stage_names(detector)
+    without = tuple(stage for stage in stages if stage != "models") if alone else ()
+    if name == UNRECOVERED:
+        without = (*base.without, _RECOVERY)
     spec = replace(
         base,
         name=detector,
         models=(folder(model),) if model else None if alone else base.models if "models" in stages else None,
-        without=tuple(stage for stage in stages if stage != "models") if alone else (),
+        without=without,
         recognizers=base.recognizers if "recognizers" in stages and not alone else None,
-        keep=base.keep if "recovery" in stages and not alone else None,
+        keep=base.keep if _RECOVERY in stages and _RECOVERY not in without else None,
     )
     if alone or "models" not in stages:
         spec = replace(spec, combination=UNITED, chat=None, chat_judge=None, indirect=None if alone else spec.indirect)

@@ -91,6 +91,12 @@ def detectors(
     return found
 
 
+def is_another(written: str) -> bool:
+    """Whether it has the form of a prompt, a model or a peer, and not of a registered detector."""
+    of_model = is_own(written) and ":" in written
+    return written.startswith(f"{CHAT}:") or is_model(written) or of_model or _is_peer(written)
+
+
 def _parted(written: str) -> list[str]:
     """At each comma, but for the one in `presidio:transformers:FOLDER,MODEL=INTERPRETER`."""
     parts: list[str] = []

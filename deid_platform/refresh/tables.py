@@ -243,10 +243,12 @@ CORPUS_DETECTION_SCHEMA = pa.schema([("note_id", pa.large_string()), ("inputs", 
 COUNTS = (
     "words", "true_positives", "false_positives", "false_negatives", "entities", "covered_entities",
 )  # fmt: skip
+NAME_COUNTS = ("name_words", "name_words_found")
+"""Words of the names of patients, and those of them that were found."""
 CORPUS_COUNTS_SCHEMA = pa.schema(
     [
         *((name, pa.string()) for name in ("inputs", "sex", "patient_id")),
-        *((name, pa.int64()) for name in COUNTS),
+        *((name, pa.int64()) for name in (*COUNTS, *NAME_COUNTS)),
     ]
 )
 CONTRIBUTION_SCHEMA = pa.schema(

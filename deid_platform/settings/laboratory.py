@@ -93,3 +93,4 @@ class ExperimentSettings(Section):
     epochs: float = Field(default=4, gt=0)
     test_notes: int = Field(default=4, gt=0)
     locales: tuple[str, ...] | None = None
+    start: Path | None = None

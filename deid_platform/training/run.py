@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from deid_platform.detection.models.decoding import ARGMAX
 from deid_platform.detection.models.folder import ModelFolder
 from deid_platform.detection.models.token_classifier import TokenClassifier
 from deid_platform.detection.models.tokens import Reader
@@ -37,17 +38,17 @@ class Trained:
         model: The folder.
         notes: Notes that it was trained on.
         windows: Windows of them.
-        kept_back: Notes for the thresholds.
-        recall: Share of the words of their identifiers that the model finds.
-        precision: Share of the words that it finds that are of identifiers.
+        kept_back: Notes for the thresholds; none where all of a site's gold is learned from.
+        recall: Share of the words of their identifiers that the model finds; None without such notes.
+        precision: Share of the words that it finds that are of identifiers; likewise.
     """
 
     model: ModelFolder
     notes: int
     windows: int
     kept_back: int
-    recall: float
-    precision: float
+    recall: float | None
+    precision: float | None
 
     @property
     def losses(self) -> Path:
@@ -70,7 +71,7 @@ def train(
 
     Args:
         notes: What to learn from.
-        tuning: For the thresholds: other notes, best of other authors.
+        tuning: For the thresholds: other notes, best of other authors; may be none where the preset has no thresholds.
         start: The network.
         preset: How to train.
         folder: Becomes the model's; holds the checkpoint and the losses too.
@@ -86,7 +87,7 @@ def train(
     reader = Reader(start.vocabulary)
     length = preset.length - reader.marks if preset.length else LENGTH
     windows = list(examples(learned, reader, length=length, binary=preset.binary))
-    if not windows or not kept_back:
+    if not windows or not (kept_back or preset.argmax):
         raise DeidError(Code.INPUT_EMPTY, "training")
     folder.mkdir(parents=True, exist_ok=True)
 
@@ -108,19 +109,21 @@ def train(
         **about,
     }
     said["versions"] = {name: version(name) for name in ("torch", "onnxruntime", "tokenizers")}
-    write_card(folder, {}, said)
-    former = at_most.card["thresholds"] if at_most else {}
-    chosen = calibrated(TokenClassifier(ModelFolder(folder)), kept_back)
-    thresholds = {label: min(least, former.get(label, least)) for label, least in chosen.items()}
+    thresholds: dict[str, float] | str = ARGMAX
+    if not preset.argmax:
+        write_card(folder, {}, said)
+        former = at_most.card["thresholds"] if at_most else {}
+        chosen = calibrated(TokenClassifier(ModelFolder(folder)), kept_back)
+        thresholds = {label: min(least, former.get(label, least)) for label, least in chosen.items()}
     write_card(folder, thresholds, said)
-    recall, precision = _scores(TokenClassifier(ModelFolder(folder)), kept_back)
-    said["kept_back"] = {"notes": len(kept_back), "recall": round(recall, 4), "precision": round(precision, 4)}
+    recall, precision = _scores(TokenClassifier(ModelFolder(folder)), kept_back) if kept_back else (None, None)
+    said["kept_back"] = {"notes": len(kept_back), "recall": recall, "precision": precision}
     write_card(folder, thresholds, said)
     return Trained(ModelFolder(folder), len(learned), len(windows), len(kept_back), recall, precision)
 
 
 def _scores(model: TokenClassifier, notes: Iterable[Labelled]) -> tuple[float, float]:
-    """Recall and precision by the model's words, without signs."""
+    """Recall and precision by the model's words, without signs, to four places."""
     right = missed = wrong = 0
     for note in notes:
         tokens, probabilities = model.probabilities(note.text)
@@ -130,4 +133,4 @@ def _scores(model: TokenClassifier, notes: Iterable[Labelled]) -> tuple[float, f
         right += int(np.count_nonzero(found & gold & word))
         missed += int(np.count_nonzero(~found & gold & word))
         wrong += int(np.count_nonzero(found & ~gold & word))
-    return right / max(1, right + missed), right / max(1, right + wrong)
+    return round(right / max(1, right + missed), 4), round(right / max(1, right + wrong), 4)

@@ -87,6 +87,7 @@ ASSETS = {
     "bench/prompt_trials": ("privacy-office", "table", True, "gpu", ""),
     "models/trained": ("data-engineering", "onnx phi", False, "gpu", "bench/surrogate_notes"),
     "models/leave_one_locale_out": ("data-engineering", "onnx", False, "gpu", ""),
+    "models/one_locale": ("data-engineering", "onnx", False, "gpu", ""),
     "models/cross_format": ("data-engineering", "onnx", False, "gpu", ""),
     "models/learning_curve": ("data-engineering", "onnx", False, "gpu", ""),
     "bench/metrics": ("privacy-office", "postgres", False, None, "bench/detections"),
@@ -109,6 +110,8 @@ ASSETS = {
             "leaderboard": [],
             "scores_by_label": [],
             "scores_by_group": [],
+            "token_scores": [],
+            "sex_gap": [],
             "retention": [],
             "risk": [],
             "efficiency": [],
@@ -132,6 +135,7 @@ ASSETS = {
             *("nearest_corpus", "nearest_measure", "nearest_system"),
         )
     },
+    "marts/published_coverage": ("analytics", "dbt postgres", False, None, "marts/published_beside_ours"),
     "research/release": ("analytics", "postgres", False, None, "marts/note_profile research/note_version"),
     "research/dossier": ("privacy-office", "html", False, None, "bench/lab research/release"),
 }
@@ -253,6 +257,7 @@ def test_a_refresh_makes_everything_but_what_is_made_on_request(definitions: dg.
         "review/removals",
         "models/trained",
         "models/leave_one_locale_out",
+        "models/one_locale",
         "models/cross_format",
         "models/learning_curve",
         "bench/contributions",

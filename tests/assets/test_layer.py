@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from unittest.mock import patch
 
 import dagster as dg
 import pytest
@@ -265,6 +267,14 @@ def test_an_instance_folder_that_was_open_is_closed(
     assert open_to_others(folder) == {}
 
 
+@pytest.fixture
+def environment() -> Iterator[None]:
+    """Puts back what `prepare_instance` sets."""
+    with patch.dict(os.environ):
+        yield
+
+
+@pytest.mark.usefixtures("environment")
 def test_dagster_dev_in_a_clone_has_the_history_of_the_platform(
     installation: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -288,12 +298,11 @@ def test_dagster_dev_runs_on_the_settings_of_the_platform_s_instance() -> None:
     assert {key: it for key, it in of_dev.items() if key not in ("storage", "local_artifact_storage")} == packaged
 
 
+@pytest.mark.usefixtures("environment")
 def test_dagster_dev_says_once_that_nothing_guards_it(
     installation: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for name in ("DAGSTER_HOME", "DEID_DEV_TOLD"):  # so that the monkeypatch puts them back
-        monkeypatch.setenv(name, "")
-    monkeypatch.delenv("DEID_DEV_TOLD")
+    monkeypatch.delenv("DEID_DEV_TOLD", raising=False)
     settings = load_settings(installation)
     prepare_instance(settings, installation)
     assert capsys.readouterr().err == ""

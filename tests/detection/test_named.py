@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from deid_platform.detection.combination import UNITED, Combination
 from deid_platform.detection.models.folder import CONFIG
-from deid_platform.detection.named import own
+from deid_platform.detection.named import UNRECOVERED, is_own, own
 from deid_platform.detection.peers.variants import varied_model
 from deid_platform.detection.registry import SHIPPED
 from deid_platform.detection.spec import DetectorSpec
 from deid_platform.labels import Label
-from deid_platform.warehouse.lab import MODELS
+from deid_platform.warehouse.lab import DETECTORS, MODELS
 
 BASE = DetectorSpec("ensemble", models=("of-the-site",), combination=Combination(judge="vocabulary"))
 
@@ -51,6 +52,18 @@ def test_a_model_alone_is_asked_by_nobody_else_and_a_detector_keeps_what_the_sit
     within = own(f"ensemble:{SHIPPED}", BASE).spec
     assert (within.models, within.combination.judge) == ((SHIPPED,), "vocabulary")
     assert own("rules", BASE).spec.models is None
+
+
+def test_the_ensemble_without_recovery_keeps_all_else_that_the_site_has() -> None:
+    base = replace(BASE, models=(SHIPPED,), keep=Path("allowed.txt"))
+    whole, without = own("ensemble", base), own(UNRECOVERED, base)
+    assert (without.name, without.kind) == ("ensemble-unrecovered", "ensemble-unrecovered")
+    assert without.kind in DETECTORS
+    assert "recovery" in whole.spec.stages
+    assert [stage for stage in whole.spec.stages if stage != "recovery"] == list(without.spec.stages)
+    assert (without.spec.models, without.spec.combination) == (whole.spec.models, whole.spec.combination)
+    assert (whole.spec.keep, without.spec.keep) == (Path("allowed.txt"), None)
+    assert not is_own(f"{UNRECOVERED}:{SHIPPED}") and not is_own("rules-unrecovered")
 
 
 def test_the_folder_of_a_model_is_where_the_caller_says(tmp_path: Path) -> None:

@@ -31,6 +31,7 @@ from transformers import (
 
 from deid_platform.bench.detectors import Detectors
 from deid_platform.detection import DetectorSpec
+from deid_platform.detection.models.decoding import ARGMAX
 from deid_platform.detection.models.folder import CARD, CONFIG, VOCABULARY, WEIGHTS, ModelFolder
 from deid_platform.detection.models.token_classifier import TokenClassifier
 from deid_platform.errors import Code, DeidError
@@ -39,6 +40,7 @@ from deid_platform.notes import Note, Span, Topics
 from deid_platform.refresh.site import Site
 from deid_platform.settings import load_settings
 from deid_platform.training.labelled import Labelled
+from deid_platform.training.plan import Plan, carried_out
 from deid_platform.training.presets import PRESETS
 from deid_platform.training.run import train
 from deid_platform.training.starting import of_transformers
@@ -108,10 +110,28 @@ def test_the_paper_trains_each_as_it_says(name, epochs, length, tokens, adapters
     found = settled(PRESETS["paper004"], folder)
     assert (found.epochs, found.length, found.tokens, found.adapters) == (epochs, length, tokens, adapters)
     assert (found.rate, found.decay) == (2e-5, 0.01)
-    if adapters:  # one of 7 to 8 billion parameters
-        large = json.loads((folder / CONFIG).read_text()) | {"hidden_size": 4096}
-        (tmp_path / CONFIG).write_text(json.dumps(large))
-        assert settled(PRESETS["paper004"], tmp_path).epochs == 3
+    if adapters:  # Llama-3.2-3B; Qwen2.5-7B and Llama-3.1-8B
+        for width, passes in ((3072, 5), (3584, 3), (4096, 3)):
+            config = json.loads((folder / CONFIG).read_text()) | {"hidden_size": width}
+            (tmp_path / CONFIG).write_text(json.dumps(config))
+            assert settled(PRESETS["paper004"], tmp_path).epochs == passes
+
+
+def test_a_preset_of_the_paper_learns_from_ones_own_notes_alone(folder_of, tmp_path):
+    gold = tmp_path / "mine.jsonl"
+    spans = [[it.start, it.end, it.label.value] for it in SPANS]
+    rows = [{"note_id": str(n), "text": f"{TEXT} Visit {n}.", "spans": spans} for n in range(24)]
+    gold.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    plan = Plan(tmp_path / "made", (gold,), start=str(folder_of("bert")), epochs=1, preset="paper004")
+    done = carried_out(plan, None)
+    assert (done.notes, done.kept_back, done.recall) == (24, 0, None)
+    card = json.loads((tmp_path / "made" / CARD).read_text())
+    assert (card["notes"], *(card["data"][name] for name in ("own_gold", "library", "hospital"))) == (24, 24, 0, 0)
+    assert card["thresholds"] == ARGMAX
+    model = TokenClassifier(ModelFolder(tmp_path / "made"))
+    _, likely = model.probabilities(TEXT)
+    assert ((model.thresholds.taken(likely) >= 0) == (likely.argmax(axis=1) > 0)).all()
+    assert len(model.thresholds.taken(likely)) > 5
 
 
 @pytest.mark.parametrize("binary", [False, True], ids=["labels", "binary"])

@@ -3,10 +3,11 @@
 Belongs here: words, thresholds and which words are one candidate. Does not belong here: how probabilities come about
 (`token_classifier.py`), or where an identifier ends (`resolve/ends.py`).
 
-A word is an identifier if the probability that it is any reaches the threshold of its likeliest label. Neighbours of
-one label are one candidate, and so is a single sign between two of them ("3/14", "Smith-Jones"); unless the model's
-tags say that the second begins another identifier, and a blank stands before it. Without a blank they are not asked:
-classifiers that read "3/14" as one word learned nothing of its parts.
+A word is an identifier if the probability that it is any reaches the threshold of its likeliest label; of a model
+without thresholds (`ARGMAX`), if its likeliest class is a label. Neighbours of one label are one candidate, and so is a
+single sign between two of them ("3/14", "Smith-Jones"); unless the model's tags say that the second begins another
+identifier, and a blank stands before it. Without a blank they are not asked: classifiers that read "3/14" as one word
+learned nothing of its parts.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from deid_platform.detection.api import Candidate, Evidence, Source
 from deid_platform.detection.models.tokens import GAPS, SHAPES, Tokens
 from deid_platform.labels import PERSONS, Label
 
+ARGMAX = "argmax"
+"""In place of thresholds: the likeliest class decides, as Zambare 2026 classifies tokens."""
 _JOINED = GAPS.index("none")
 _LINE = GAPS.index("line")
 _SIGN = SHAPES.index("other")
@@ -32,20 +35,24 @@ class Thresholds:
 
     Attributes:
         labels: The classes of the model behind the first, which is no identifier.
-        least: A probability for each, 0 to 1.
+        least: A probability for each, 0 to 1; empty where the likeliest class decides.
     """
 
     labels: tuple[Label, ...]
     least: tuple[float, ...]
 
     @classmethod
-    def of(cls, labels: Sequence[Label], least: Mapping[str, float], default: float = 0.5) -> Thresholds:
-        """Thresholds by the names of labels."""
+    def of(cls, labels: Sequence[Label], least: Mapping[str, float] | str, default: float = 0.5) -> Thresholds:
+        """Thresholds by the names of labels, or none where `least` is `ARGMAX`."""
+        if isinstance(least, str):
+            return cls(tuple(labels), ())
         return cls(tuple(labels), tuple(least.get(label.value, default) for label in labels))
 
     def taken(self, probabilities: NDArray[np.float32]) -> NDArray[np.int64]:
         """For each word the index of its label, -1 for no identifier, of probabilities (words, classes)."""
         likeliest = probabilities[:, 1:].argmax(axis=1)
+        if not self.least:
+            return np.where(probabilities.argmax(axis=1) > 0, likeliest, -1)
         enough = 1.0 - probabilities[:, 0] >= np.asarray(self.least, dtype=np.float32)[likeliest]
         return np.where(enough, likeliest, -1)
 

@@ -109,10 +109,26 @@ def _file(name: str) -> Mapping[str, tuple[str, ...]]:
 
 
 @cache
+def births() -> Mapping[str, str]:
+    """Folded given names of the United States, and when they were frequent: old, new, lasting or rare (`births_us`)."""
+    return {folded(name): key.partition(" ")[2] for key, names in _file("births_us").items() for name in names}
+
+
+def census_rank(surname: str) -> int | None:
+    """The rank of a folded surname in the census of the United States, from 1; None for one of the rarest or none."""
+    return _ranks().get(surname)
+
+
+@cache
+def _ranks() -> Mapping[str, int]:
+    lines = (files("names") / "dist.all.last").read_text("ascii").splitlines()[:_RANKS]
+    return {line.split(maxsplit=1)[0].lower(): rank for rank, line in enumerate(lines, start=1)}
+
+
+@cache
 def _census() -> tuple[str, ...]:
     words = frozenset[str]().union(*(word_list(name) for name in _WORDS))
-    lines = (files("names") / "dist.all.last").read_text("ascii").splitlines()[:_RANKS]
-    found = (line.split(maxsplit=1)[0].lower() for line in lines)
+    found = iter(_ranks())
     return tuple(
         f"Mc{n[2:].capitalize()}" if n.startswith("mc") else n.capitalize()
         for n in found
