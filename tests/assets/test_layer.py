@@ -256,22 +256,20 @@ def test_what_a_run_writes_is_its_owners_alone(
     assert open_to_others(home) == {}
 
 
-def test_an_instance_folder_that_was_open_is_closed(
-    installation: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, open_to_others: Found
-) -> None:
-    monkeypatch.setenv("DAGSTER_HOME", "")  # prepare_instance sets it; the monkeypatch puts it back
-    settings = load_settings(installation).model_copy(update={"home": tmp_path})
-    folder = tmp_path / "dagster"
-    folder.mkdir(mode=0o755)
-    assert prepare_instance(settings, installation) == folder
-    assert open_to_others(folder) == {}
-
-
 @pytest.fixture
 def environment() -> Iterator[None]:
     """Puts back what `prepare_instance` sets."""
     with patch.dict(os.environ):
         yield
+
+
+@pytest.mark.usefixtures("environment")
+def test_an_instance_folder_that_was_open_is_closed(installation: Path, tmp_path: Path, open_to_others: Found) -> None:
+    settings = load_settings(installation).model_copy(update={"home": tmp_path})
+    folder = tmp_path / "dagster"
+    folder.mkdir(mode=0o755)
+    assert prepare_instance(settings, installation) == folder
+    assert open_to_others(folder) == {}
 
 
 @pytest.mark.usefixtures("environment")
