@@ -1,7 +1,8 @@
 """What a named detector releases of notes: the platform's own, a prompt to a language model, or a peer.
 
 Belongs here: from a detector's name to released texts, which every measure of a release takes. Does not belong here:
-which names there are (`evaluation/side_by_side.py`), releases from a file (`corpora/released_texts.py`), or a measure.
+which names there are (`evaluation/named_detectors.py`), releases from a file (`corpora/released_texts.py`), or a
+measure.
 
 A prompt that asks for the note written out again releases what the model wrote, not the spans that it is aligned to. Of
 any other detector the policy replaces what it finds, as it would in a release of ours; the leak check, which is ours

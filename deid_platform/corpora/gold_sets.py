@@ -18,7 +18,6 @@ from deid_platform.corpora.gold import SCHEME, Gold, read_gold
 from deid_platform.errors import Code, DeidError
 
 JSON_LINES, ENTITIES = "jsonl", "entities"
-_FORMATS = tuple(name for name in FORMATS if is_gold(name))
 _SCHEMES = {"conll": "conll-2003", "mimic3": "mimic-iii", ENTITIES: "miranda-2025"}
 # What a file's name says, the surest first: a folder is of the first that one of its files fits.
 _NAMES = (
@@ -72,8 +71,8 @@ class GoldSet:
 
 
 def gold_forms() -> tuple[str, ...]:
-    """The formats that have gold."""
-    return _FORMATS
+    """The formats that have gold; to know them, all are imported."""
+    return tuple(name for name in FORMATS if is_gold(name))
 
 
 def scheme_for(form: str) -> str:
@@ -99,7 +98,7 @@ def form_of(path: Path) -> str:
     if any(_is_marked(file) for file in texts[:5]):
         return "marked"
     if path.is_dir():
-        raise DeidError(Code.FORMAT_UNKNOWN, f"gold: one of {', '.join(_FORMATS)}")
+        raise DeidError(Code.FORMAT_UNKNOWN, f"gold: one of {', '.join(gold_forms())}")
     return JSON_LINES
 
 
