@@ -20,7 +20,7 @@ from deid_platform.refresh.withdraw import withdraw_arrived
 from deid_platform.settings import ScheduleSettings
 from resources import SiteResource
 
-_ON_CORPORA = dg.AssetSelection.assets(*corpora.ASSETS) | dg.AssetSelection.assets(leaderboard.KEY)
+_ON_CORPORA = dg.AssetSelection.assets(*corpora.ASSETS, *corpora.BY_CORPUS, leaderboard.KEY)
 # Proposals for a person to judge, annotations, gold sets to train on, models, and measurements that take minutes:
 # nothing of a refresh waits for them.
 _ON_REQUEST = _ON_CORPORA | dg.AssetSelection.assets(
@@ -45,7 +45,7 @@ refresh = dg.define_asset_job(
 surrogate_corpora = dg.define_asset_job(
     "surrogate_corpora",
     selection=dg.AssetSelection.assets(*corpora.BY_CORPUS),
-    description="One surrogate corpus in one locale: its notes, what they are made of, the detector's scores.",
+    description="One surrogate corpus in one locale: its notes, what is in them, the detector's spans and scores.",
     executor_def=EXECUTOR,
 )
 

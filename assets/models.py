@@ -4,20 +4,29 @@ from __future__ import annotations
 
 import dagster as dg
 
-from assets import shown
+from assets import corpora, shown
 from assets.layer import ENGINEERS, Counts, layer_asset
 from deid_platform.bench.experiments import experiment
 from deid_platform.bench.training import train_own
 from deid_platform.evaluation.bootstrap import Estimate
 from deid_platform.reports.experiment_figure import experiment_figure
 from deid_platform.reports.training_figures import losses_figure
-from deid_platform.training.experiments import CROSS_FORMAT, LEARNING_CURVE, LEAVE_ONE_OUT
+from deid_platform.training.experiments import CROSS_FORMAT, LEARNING_CURVE, LEAVE_ONE_OUT, ONE_LOCALE
 from resources import Gpu, SiteResource
 
 
-@layer_asset("models/trained", owner=ENGINEERS, kinds={"onnx", "phi"}, pool="gpu", alone=False)
+@layer_asset(
+    "models/trained",
+    owner=ENGINEERS,
+    kinds={"onnx", "phi"},
+    deps=[dg.AssetKey(corpora.NOTES.split("/"))],
+    pool="gpu",
+    alone=False,
+)
 def trained(site: SiteResource, gpu: dg.ResourceParam[Gpu]) -> Counts:
     """A token classifier, trained as `[training]` in deid.toml says; needs the extra `ml`.
+
+    On gold of the site's own, and on the training parts of the surrogate corpora that `training.corpora` names.
 
     Not part of a refresh, and not used by one before `detection.models` names its folder and the gate has measured it
     (docs/model.md).
@@ -31,7 +40,7 @@ def trained(site: SiteResource, gpu: dg.ResourceParam[Gpu]) -> Counts:
         notes_kept_back=kept_back["notes"],
         recall=shown.share(kept_back["recall"]),
         precision=shown.share(kept_back["precision"]),
-        thresholds=shown.table(("label", "hidden from"), sorted(made.card["thresholds"].items())),
+        thresholds=shown.table(("label", "hidden from"), made.thresholds),
         picture=shown.picture(losses_figure(made.losses), "loss by step"),
     )
 
@@ -62,6 +71,7 @@ def _interval(share: Estimate) -> tuple[float | None, float | None, float | None
 
 EXPERIMENTS = [
     _experiment(LEAVE_ONE_OUT, "Recall of a locale's names by a model that has seen them, and by one that has not."),
+    _experiment(ONE_LOCALE, "Trained on American names alone, measured on the names of every locale."),
     _experiment(CROSS_FORMAT, "Trained on the synthetic hospital, measured on transcribed reports, and the reverse."),
     _experiment(LEARNING_CURVE, "What more notes to train on are worth."),
 ]

@@ -6,8 +6,8 @@ import dagster as dg
 
 from assets import shown
 from assets.layer import PRIVACY, Counts, layer_asset
-from deid_platform.bench.prompt_trials import COLUMNS, prompt_of, trial_rows, trials, tried
-from deid_platform.llm.prompts import prompt_names
+from deid_platform.bench.prompt_trials import COLUMNS, trial_rows, trials, tried
+from deid_platform.llm.prompts import prompt, prompt_names
 from deid_platform.reports.trials_figure import TrialShown, trials_figure
 from resources import Gpu, SiteResource
 
@@ -20,11 +20,11 @@ from resources import Gpu, SiteResource
     partitions=dg.StaticPartitionsDefinition(list(prompt_names())),
 )
 def prompt_trials(context: dg.AssetExecutionContext, site: SiteResource, gpu: dg.ResourceParam[Gpu]) -> Counts:
-    """What a prompt to the language model of `[llm]` scores on `bench.trial_notes` notes for tuning.
+    """What a prompt to the language model of deid.toml scores on `bench.trial_notes` notes for tuning.
 
     No test has these notes. The table and the picture have every version that was tried, failed notes both ways.
     """
-    trial = tried(site.using(gpu), prompt_of(context.partition_key))
+    trial = tried(site.using(gpu), prompt(context.partition_key))
     known = [it for it in trials(site.site) if it.language == trial.language]
     several = len({it.model for it in known}) > 1
     return shown.counts(

@@ -1,9 +1,11 @@
-"""Experiments on what a model learns, as Markdown: leave_one_locale_out, cross_format, learning_curve.
+"""Experiments on what a model learns, as Markdown: leave_one_locale_out, one_locale, cross_format,
+learning_curve.
 
     DEID_CORPORA=... python benchmarks/experiments.py NAME FOLDER [--notes 700] [--epochs 4] [--locale zh]...
 
 Needs the extra `ml`. Models stay in the folder: one that is there is not trained anew. Each is measured by itself, on
-the text alone, on notes of the test parts (docs/corpora.md). Of leave_one_locale_out a second table says what recall
+the text alone, on notes of the test parts (docs/corpora.md). With --start WEIGHTS each is trained from that folder with
+the settings of Zambare 2026, for as many passes as it says. Of leave_one_locale_out a second table says what recall
 loses, with the 95% interval of a bootstrap over patients, paired note by note.
 """
 
@@ -29,13 +31,15 @@ def main() -> None:
     parser.add_argument("--epochs", type=float, default=Size.epochs)
     parser.add_argument("--test-notes", type=int, default=Size.test_notes)
     parser.add_argument("--locale", action="append", choices=LOCALES)
+    parser.add_argument("--start", metavar="WEIGHTS", help="folder of a model of the library transformers")
     parser.add_argument("--workers", type=int, default=2)
     aims.add_json(parser)
     arguments = parser.parse_args()
     size = Size(arguments.notes, arguments.epochs, arguments.test_notes, tuple(arguments.locale or LOCALES))
     print("| model | notes | measured on | notes | recall | precision |\n| --- | --- | --- | --- | --- | --- |")
     found = []
-    for it in results(arguments.name, arguments.folder, None, size=size, engine=LocalEngine(arguments.workers)):
+    engine = LocalEngine(arguments.workers)
+    for it in results(arguments.name, arguments.folder, None, size=size, start=arguments.start, engine=engine):
         found.append(it)
         recall, precision = it.scores.recall, it.scores.precision
         print(f"| {it.arm} | {it.trained_on:,} | {it.test} | {it.scores.notes:,} | {recall.value:.4f} "

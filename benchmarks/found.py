@@ -1,9 +1,10 @@
-"""Every measure of how well identifiers are found, on the synthetic hospital: one table of figures for a detector.
+"""How well identifiers are found, on the synthetic hospital, and who could be found by what is left.
 
     python benchmarks/found.py [--notes 300] [--seed 7] [--part shown] [--detector rules] [--alone] [--resamples 1000]
 
 Notes are released with surrogates under a key of this file, without the leak check: what it would withhold is measured
-too. `--alone` detects on the text alone. Intervals are bootstraps over patients.
+too. `--alone` detects on the text alone. Intervals are bootstraps over patients. What a release's texts alone show,
+`deid evaluate --policy` measures.
 """
 
 from __future__ import annotations
@@ -19,15 +20,12 @@ from deid_platform.detection import DetectorSpec
 from deid_platform.engine import LocalEngine
 from deid_platform.evaluation.adversary import at_notes_a_patient, exposure, exposure_note
 from deid_platform.evaluation.bootstrap import Estimate, Ratio
-from deid_platform.evaluation.by_length import by_length
 from deid_platform.evaluation.characters import character_scores, count_characters
 from deid_platform.evaluation.linkage import AttackedNote, link
 from deid_platform.evaluation.missed_by_risk import ReadNote, missed_by_risk
 from deid_platform.evaluation.paired import Difference
 from deid_platform.evaluation.plain_sight import plain_sight
 from deid_platform.evaluation.plain_sight_simulation import compared
-from deid_platform.evaluation.replacement_validity import count_validity, validity
-from deid_platform.evaluation.residue import note_residue, residue
 from deid_platform.evaluation.shown_mentions import ReleasedNote, shown_mentions
 from deid_platform.evaluation.span_scores import span_f1
 from deid_platform.evaluation.stability import stability
@@ -91,9 +89,6 @@ def main() -> None:
         counts = [count_tokens(it.text, it.gold, it.predicted, providers=providers, cluster=it.cluster) for it in read]
         scores = token_scores(counts, **often)
         print(f"tokens, providers {providers.value}: P {shown(scores.precision)} R {shown(scores.recall)}")
-    counts = [count_tokens(it.text, it.gold, it.predicted, cluster=it.cluster) for it in read]
-    for bin_ in by_length(counts, (0, 100, 200, 400), **often):
-        print(f"tokens, from {bin_.least} tokens: {bin_.notes} notes, F1 {shown(bin_.scores.f1)}")
     pairs = list(zip(gold, found, strict=True))
     for overlapping in (False, True):
         for labels in (True, False):
@@ -121,21 +116,6 @@ def main() -> None:
     policy = load_policy("surrogate")
     released = [redact(n, f, policy, surrogates=surrogates) for n, f in zip(notes, found, strict=True)]
     done("redaction")
-    for whole_words in (False, True):
-        left = residue(
-            [note_residue(it.text, it.gold, to.text, whole_words=whole_words, cluster=it.cluster)
-             for it, to in zip(read, released, strict=True)], **often,
-        )  # fmt: skip
-        print(f"residue, whole words {whole_words}: ALID {shown(left.alid)} LR {shown(left.lr)} "
-              f"LRDI {shown(left.lrdi)} LRQI {shown(left.lrqi)}")  # fmt: skip
-    done("residue")
-    valid = validity(
-        [count_validity(n, g, it.applied, it.replacements) for n, g, it in zip(notes, gold, released, strict=True)],
-        **often,
-    )
-    print(f"replacements: covered {shown(valid.covered)} label {shown(valid.labelled)} "
-          f"plausible {shown(valid.plausible)} valid {shown(valid.valid)}")  # fmt: skip
-    done("validity")
     of_patients = [at for at, note in enumerate(notes) if note.patient_id]
     texts: list[tuple[str, Callable[[int], str]]] = [
         ("raw", lambda at: notes[at].text), ("released", lambda at: released[at].text)

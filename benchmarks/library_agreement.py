@@ -1,9 +1,10 @@
 """How far the authors of the library and its second readers agree, by language.
 
-    python benchmarks/library_agreement.py REVISION
+    python benchmarks/library_agreement.py REVISION ...
 
 A second reader, the author of another place, read each note with its marks and changed what was wrong. The authors'
-marks are those of a git revision from before that, the readers' those of the working tree. Kappa is Cohen's over the
+marks are those of a git revision from before that, the first of those named that has the author; the readers' are those
+of the working tree. Kappa is Cohen's over the
 words of the notes, whatever the label; F1 is of spans with the same offsets and label. A reader who sees the marks
 agrees more readily than one who does not: these figures count the mistakes that reading found, not those that both
 overlooked.
@@ -31,6 +32,15 @@ def at_revision(one: Author, note_id: str, revision: str) -> MarkedNote:
     return marked_note(shown.stdout.decode(), name, scheme_of(SCHEME))
 
 
+def first_with(one: Author, revisions: list[str]) -> str:
+    """The first revision that has an author's notes."""
+    for revision in revisions:
+        named = ["git", "cat-file", "-e", f"{revision}:./{one.name}"]
+        if subprocess.run(named, cwd=one.folder.parent, capture_output=True, check=False).returncode == 0:
+            return revision
+    raise SystemExit(f"{one.name}: in none of the revisions")
+
+
 def paired(one: Author, revision: str) -> list[PairedNote]:
     """An author's notes with both sets of marks."""
     notes = []
@@ -53,9 +63,9 @@ def row(name: str, found: Agreement) -> tuple[str, ...]:
 def main() -> None:
     """Prints the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("revision", help="with the authors' own marks")
-    revision = parser.parse_args().revision
-    notes = {one: paired(one, revision) for one in authors()}
+    parser.add_argument("revisions", nargs="+", help="with the authors' own marks, the oldest first")
+    revisions = parser.parse_args().revisions
+    notes = {one: paired(one, first_with(one, revisions)) for one in authors()}
     rows = [row("all", agreement(note for some in notes.values() for note in some))]
     for language in dict.fromkeys(one.language for one in notes):
         chosen = (note for one, some in notes.items() if one.language == language for note in some)

@@ -7,7 +7,7 @@
 PEER is `[modified-]NAME[:ENGINE:MODEL]` (docs/peers.md), INTERPRETER that of the environment that has it. NOTES.jsonl
 is a gold file with texts (docs/gate.md), FOLDER holds its patients.csv, providers.csv and facilities.csv. Without a
 gold file, notes are the first of the test parts of surrogate corpora in English (docs/corpora.md, DEID_CORPORA). With a
-model, it is measured alone, and joined with each Presidio: what either finds.
+model, it is measured alone, and joined with each Presidio, varied where that is: what either finds.
 
 Every measure is by words: a word counts as found if any character of it is covered. Two tables are printed. In the
 first, all labels count. In the second, each peer has only the labels that it claims, and beside it stand the ensemble
@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,15 +26,12 @@ from pathlib import Path
 import aims
 
 from deid_platform.bench.corpora import CorpusKey, notes_of_test
+from deid_platform.bench.reading import Reading, joined, read_own, read_peer
 from deid_platform.corpora import Role
 from deid_platform.corpora.gold import read_gold
 from deid_platform.detection import DetectorSpec
-from deid_platform.detection.api import Document
-from deid_platform.detection.models.folder import ModelFolder
-from deid_platform.detection.models.token_classifier import TokenClassifier
+from deid_platform.detection.named import own
 from deid_platform.detection.peers.process import Peer, PeerProcess
-from deid_platform.detection.peers.spans import PeerSpan
-from deid_platform.detection.peers.variants import varied
 from deid_platform.errors import DeidError
 from deid_platform.evaluation.claimed import count_claimed
 from deid_platform.evaluation.efficiency import Point, frontier
@@ -49,70 +45,34 @@ from deid_platform.workbench import read_topics
 SENTENCES = Path(__file__).parents[1] / "tests" / "detection" / "cases" / "clinical-sentences.txt"
 ENGLISH = ("mtsamples", "aci_bench", "primock57", "e3c_en", "asq_phi")
 ALL = frozenset(Label)
-Hidden = tuple[int, int, frozenset[Label]]
-"""Start, end, and the labels that the detector says it may be; none if it claims none of ours."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """What one detector hid, in which time, and which labels it claims."""
+    """What one detector hid, and which labels it claims."""
 
     name: str
-    hidden: Sequence[Sequence[Hidden]]
-    seconds: float
+    reading: Reading
     labels: frozenset[Label] = ALL
 
+    @property
+    def seconds(self) -> float:
+        """Of processor time, on one core."""
+        return self.reading.seconds or 0.0
 
-def ours(name: str, spec: DetectorSpec, notes: Sequence[Note]) -> Row:
+
+def ours(name: str, spec: DetectorSpec, notes: Sequence[Note], *, variant: bool = False) -> Row:
     """One of the platform's detectors in this process."""
-    spec.build().detect(notes[:20])  # loads what this process has not used yet
-    detector = spec.build()
-    start = time.process_time()
-    found = detector.detect(notes)
-    seconds = time.process_time() - start
-    return Row(name, [[(s.start, s.end, frozenset((s.label,))) for s in spans] for spans in found], seconds)
+    return Row(name, read_own(spec, notes, variant=variant), ALL - {Label.AGE} if variant else ALL)
 
 
 def theirs(peer: Peer, notes: Sequence[Note]) -> Row:
     """A peer in its own interpreter."""
     with PeerProcess(peer) as process:
-        process.find([notes[0].text])
-        process.seconds = 0
-        start = time.process_time()
-        found = process.find([note.text for note in notes])
-        seconds = process.seconds + time.process_time() - start  # a variant works on the spans here
-    if others := {span.kind for spans in found for span in spans} - peer.claims.keys():
-        print(f"{peer.name}: kinds that are in no crosswalk: {', '.join(sorted(others))}", file=sys.stderr)
-    hidden = [[(s.start, s.end, frozenset(peer.claims.get(s.kind, ()))) for s in spans] for spans in found]
-    return Row(peer.name, hidden, seconds, peer.labels)
-
-
-def alone(name: str, notes: Sequence[Note]) -> Row:
-    """A token classifier by itself: what it marks in the text as it stands."""
-    shipped = ModelFolder.shipped(name)
-    model = TokenClassifier(shipped if shipped.is_there else ModelFolder(Path(name)), threads=1)
-    documents = [Document(note) for note in notes]
-    model.detect(documents[:1])
-    start = time.process_time()
-    found = model.detect(documents)
-    seconds = time.process_time() - start
-    hidden = [[(c.start, c.end, frozenset((c.label,))) for c in candidates] for candidates in found]
-    return Row(f"{name}, model alone", hidden, seconds)
-
-
-def joined(model: Row, row: Row, peer: Peer, notes: Sequence[Note]) -> Row:
-    """What a model or a peer hides; of a variant, the model's spans are varied too."""
-    labels = model.labels | row.labels
-    hidden = model.hidden
-    if peer.variant:
-        named = [[PeerSpan(s, e, label.value) for s, e, labels in spans for label in labels] for spans in hidden]
-        hidden = [
-            [(s.start, s.end, frozenset((Label(s.kind),))) for s in varied(note.text, spans, None) if s.kind in ALL]
-            for note, spans in zip(notes, named, strict=True)
-        ]
-        labels -= {Label.AGE}
-    both = [[*one, *other] for one, other in zip(hidden, row.hidden, strict=True)]
-    return Row(f"{model.name.partition(',')[0]} + {row.name}", both, model.seconds + row.seconds, labels)
+        row = Row(peer.name, read_peer(process, notes), peer.labels)
+    if process.unclaimed:
+        print(f"{peer.name}: kinds that are in no crosswalk: {', '.join(sorted(process.unclaimed))}", file=sys.stderr)
+    return row
 
 
 def scored(row: Row, notes: Sequence[Note], gold: Sequence[Sequence[Span]], labels: Collection[Label]) -> Scores:
@@ -126,7 +86,7 @@ def scored(row: Row, notes: Sequence[Note], gold: Sequence[Sequence[Span]], labe
             labels,
             cluster=note.patient_id,
         )
-        for note, spans, hidden in zip(notes, gold, row.hidden, strict=False)
+        for note, spans, hidden in zip(notes, gold, row.reading.hidden, strict=False)
     )
     return summarise(counts)
 
@@ -190,7 +150,7 @@ def main() -> None:
     def rows() -> Iterator[Sequence[str]]:
         for row in measured(arguments, everything):
             kept[row.name] = row
-            intact = sum(not spans for spans in row.hidden[len(notes) :]) / len(sentences)
+            intact = sum(not spans for spans in row.reading.hidden[len(notes) :]) / len(sentences)
             speed, scores = words / max(row.seconds, 1e-6), scored(row, notes, gold, ALL)
             points.append(Point(row.name.removesuffix(", text alone"), "", speed, scores.recall.value or 0.0))
             yield row.name, *shown(scores), f"{intact:.3f}", f"{speed:,.0f}"
@@ -258,14 +218,21 @@ def measured(arguments: argparse.Namespace, notes: Sequence[Note]) -> Iterator[R
     for name in ("ensemble", "rules"):
         for inputs, spec in known:
             yield ours(f"{name}, {inputs}", spec(name), notes)
-    model = alone(arguments.model, notes) if arguments.model else None
-    if model is not None:
+    base = DetectorSpec("ensemble", professions=True)
+    model = varied = None
+    if arguments.model:
+        alone = own(f"model:{arguments.model}", base)
+        model = ours(alone.name, alone.spec, notes)
         yield model
     for peer in arguments.peers:
         row = theirs(peer, notes)
         yield row
-        if model is not None and peer.adapter == "presidio":
-            yield joined(model, row, peer, notes)
+        if model is None or peer.adapter != "presidio":
+            continue
+        if peer.variant and varied is None:
+            varied = ours(f"modified-{model.name}", alone.spec, notes, variant=True)
+        mine = varied if peer.variant and varied is not None else model
+        yield Row(f"{mine.name}+{peer.name}", joined(mine.reading, row.reading), mine.labels | row.labels)
 
 
 if __name__ == "__main__":

@@ -41,7 +41,7 @@ def load(
         site: Whose surrogates; by default deid.toml's site, or `local`.
         recognizers: The site's own recognizers, in YAML (docs/detection.md).
         keep: Phrases that identify nobody at the site, one a line.
-        chat: A prompt to the language model of deid.toml, which may only add (docs/language-models.md).
+        chat: A prompt, by name or file, to the language model of deid.toml; may only add (docs/language-models.md).
         date_order: `dmy` or `mdy`: which of two numbers is the day in a date that is shifted, where the note does not
             tell; by default what deid.toml says.
         languages: Codes of languages of which notes pass too, beside en, es, fr and it, which were measured.

@@ -67,6 +67,7 @@ def build_defs(*, config: Path | None = None, resource_overrides: Mapping[str, A
     defs = dg.Definitions(
         assets=[
             *(asset for layer in layers for asset in layer.ASSETS),
+            *corpora.corpus_assets(settings),
             leaderboard.detector_scores(settings),
             *judges.judge_assets(settings),
             research.mart_assets(project),

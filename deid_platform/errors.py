@@ -338,8 +338,10 @@ class Code(Enum):
     )
     MODEL_UNUSABLE = (
         "model-unusable",
-        "A model's folder lacks a file, or holds another than its card names; the reference names the file.",
-        "Install the package again, or export the model again with `deid train`.",
+        "A model's folder lacks a file, holds another than its card names, or has a class that no label scheme knows; "
+        "the reference names the file and the class.",
+        "Install the package again, export the model again with `deid train`, or save a published one anew"
+        " (docs/model.md).",
     )
     TRAINING_ON_TEST = (
         "training-on-test",
@@ -399,13 +401,14 @@ class Code(Enum):
     )
     PROMPT_UNKNOWN = (
         "prompt-unknown",
-        "There is no prompt of that name; the reference names the nearest.",
-        "Name one that docs/language-models.md lists: `chat:extract-zero`.",
+        "There is no prompt of that name for what is asked, and no such file; the reference names the nearest and all "
+        "that there are for it.",
+        "Name one of those, or a file with a prompt of your own (docs/language-models.md, docs/retention.md).",
     )
     PROMPT_INVALID = (
         "prompt-invalid",
-        "A prompt lacks a key, has an unknown or doubled one, or not exactly one place for the note in its last "
-        "message; the reference names the prompt and the key.",
+        "A prompt lacks a key, has an unknown or doubled one, not exactly one place for the note in its last message, "
+        "or another task than is asked for; the reference names the prompt and the key.",
         "Correct that key (docs/language-models.md says what a prompt holds).",
     )
     PLAN_UNKNOWN = (
@@ -781,6 +784,12 @@ class Code(Enum):
         "Notes have no line in the file of --spans, so they were not searched; the reference is their number.",
         "Give each note a line, with an empty list of spans (`[]`) where nothing was found; check that both files use "
         "the same ids.",
+    )
+    RELEASED_INVALID = (
+        "released-invalid",
+        "A row of the file of --released cannot be used or is of no original; the reference is the row and the reason.",
+        'Correct that row: {"note_id": ..., "text": ...}, one for each note, with the ids of the originals. A note '
+        "that was withheld has no row.",
     )
     # Annotation by people
     ROUND_UNKNOWN = (

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import shutil
+import sys
 from importlib import resources
 from pathlib import Path
 
@@ -24,6 +25,11 @@ ENVIRONMENT = {
     "DO_NOT_TRACK": "1",
 }
 
+_DEV, _TOLD = "DAGSTER_IS_DEV_CLI", "DEID_DEV_TOLD"
+_UNGUARDED = (
+    "dagster dev answers everybody who reaches its port. `deid ui` serves the same runs behind the guard"
+    " (docs/operations.md)."
+)
 PRIVATE = 0o077
 """The umask of every process that may handle notes: files 0600, folders 0700."""
 
@@ -50,6 +56,9 @@ def prepare_instance(settings: Settings, config: Path) -> Path:
     dbt = {"DBT_TARGET_PATH": str(home / "dbt"), "DBT_LOG_PATH": str(home / "dbt" / "logs")}
     os.environ.update(ENVIRONMENT, **dbt, DAGSTER_HOME=str(home), DEID_CONFIG=str(config))
     silence_libraries()
+    if _DEV in os.environ and _TOLD not in os.environ:  # once, not in each run's process
+        os.environ[_TOLD] = "1"
+        sys.stderr.write(f"{_UNGUARDED}\n")
     # Dagster tells redacted errors to this logger whole; each asset has already said all that may be said.
     logger = logging.getLogger("dagster.redacted_errors")
     logger.handlers = [logging.NullHandler()]

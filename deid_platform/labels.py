@@ -147,6 +147,7 @@ _I2B2_2014: dict[str, Label | None] = {
     "ROOM": Label.LOCATION_OTHER,
     "DEPARTMENT": Label.HOSPITAL,
     "IPADDRESS": Label.IPADDR,
+    "OTHER": Label.LOCATION_OTHER,  # of the track's own list, under its category of places
 }
 _MEDDOCAN: dict[str, Label | None] = {
     # The 22 types that occur in the corpus.
@@ -187,6 +188,13 @@ CROSSWALKS: dict[str, dict[str, Label | None]] = {
     # the words at a span too, as in the two schemes with a suffix, is in `corpora/schemes.py`.
     "i2b2-2014": _I2B2_2014,
     "i2b2-2014-without-weekdays": _I2B2_2014,
+    "n2c2-2014": _I2B2_2014,  # the same corpus, as the portal of n2c2 calls it
+    "n2c2-2016": _I2B2_2014,  # CEGS N-GRID, psychiatric evaluations: the same tags
+    "i2b2-2006": {
+        **{name: Label(name) for name in ("PATIENT", "DOCTOR", "HOSPITAL", "DATE", "PHONE", "AGE")},
+        "LOCATION": Label.LOCATION_OTHER,
+        "ID": Label.IDNUM,
+    },
     "meddocan": _MEDDOCAN,
     "meddocan-corrected": _MEDDOCAN,
     "conll-2003": {
@@ -244,6 +252,81 @@ CROSSWALKS: dict[str, dict[str, Label | None]] = {
         "Vehicle Plate": Label.VEHICLE,
         "Website": Label.URL,
         "Zip Code": Label.ZIP,
+    },
+    "obi": {
+        # Classes of obi's ClinicalBERT and RoBERTa for de-identification, which learned from i2b2-2014 with its labels
+        # joined: LOC is every place but a hospital, ID every number, OTHERPHI what is in none of the others.
+        "PATIENT": Label.PATIENT,
+        "STAFF": Label.DOCTOR,
+        "AGE": Label.AGE,
+        "DATE": Label.DATE,
+        "PHONE": Label.PHONE,
+        "ID": Label.IDNUM,
+        "EMAIL": Label.EMAIL,
+        "PATORG": Label.ORGANIZATION,
+        "HOSP": Label.HOSPITAL,
+        "LOC": Label.LOCATION_OTHER,
+        "OTHERPHI": Label.IDNUM,
+    },
+    "stanford-aimi": {
+        # Classes of StanfordAIMI's de-identifiers of radiology reports; HCW is a health care worker.
+        "PATIENT": Label.PATIENT,
+        "HCW": Label.DOCTOR,
+        "HOSPITAL": Label.HOSPITAL,
+        "VENDOR": Label.ORGANIZATION,
+        "PHONE": Label.PHONE,
+        "ID": Label.IDNUM,
+        "DATE": Label.DATE,
+    },
+    "murugadoss-2024-prompts": {
+        # Keys of the JSON dictionaries that its prompts ask for (supplementary table 3); some are of medicine.
+        **dict.fromkeys(("NAME", "FIRST_NAME", "LAST_NAME", "MIDDLE_NAME"), Label.PATIENT),
+        **dict.fromkeys(("DATE", "DAY", "MONTH", "YEAR"), Label.DATE),
+        **dict.fromkeys(("ID", "DOC_ID"), Label.IDNUM),
+        **dict.fromkeys(("ZIP", "ZIPCODE"), Label.ZIP),
+        **{name: Label(name) for name in ("AGE", "CITY", "STATE", "STREET", "COUNTRY", "HOSPITAL", "ORGANIZATION")},
+        **{name: Label(name) for name in ("PROFESSION", "EMAIL", "PHONE", "URL")},
+        "MED_ID": Label.MEDICALRECORD,
+        "LOCATION": Label.LOCATION_OTHER,
+        **dict.fromkeys(("MEDICAL", "DRUG", "DISEASE", "PROCEDURE")),
+    },
+    "miranda-2025": {
+        # The four tags of its gold; then tags for the rest of its 19 categories, for which it names none.
+        "NOME": Label.PATIENT,
+        **dict.fromkeys(("ETÀ", "ETA"), Label.AGE),
+        "DATA": Label.DATE,
+        "LUOGO/INDIRIZZO": Label.LOCATION_OTHER,
+        **dict.fromkeys(("NOME FAMILIARE", "FAMILIARE", "CAREGIVER"), Label.PATIENT),
+        **dict.fromkeys(("MEDICO", "NOME MEDICO"), Label.DOCTOR),
+        **dict.fromkeys(("DATA DI NASCITA", "DATA RICOVERO", "DATA DIMISSIONE"), Label.DATE),
+        **dict.fromkeys(("LUOGO", "LUOGO DI NASCITA", "LOCALITÀ", "PROVENIENZA"), Label.LOCATION_OTHER),
+        "INDIRIZZO": Label.STREET,
+        **dict.fromkeys(("OSPEDALE", "STRUTTURA SANITARIA"), Label.HOSPITAL),
+        **dict.fromkeys(("CODICE FISCALE", "PREVIDENZA SOCIALE"), Label.SSN),
+        "TESSERA SANITARIA": Label.HEALTHPLAN,
+        "CARTELLA CLINICA": Label.MEDICALRECORD,
+        "TELEFONO": Label.PHONE,
+        "EMAIL": Label.EMAIL,
+        "DISPOSITIVO MEDICO": Label.DEVICE,
+        "ALTRO": Label.IDNUM,
+    },
+    "aghakasiri-2025": {
+        # Placeholders of the patient's identifiers (figure 5), without the stars around them.
+        "patient_Name": Label.PATIENT,
+        "patient_Phone_Number": Label.PHONE,
+        "patient_Address": Label.STREET,
+        "patient_Postal_Code": Label.ZIP,
+        **dict.fromkeys(
+            (
+                *("patient_Medical_Record_Number(MRN)", "patient_Personal_Health_Number(PHN)"),
+                "patient_Unique_Lifetime_Identifier(ULI)",
+            ),
+            Label.MEDICALRECORD,
+        ),
+        "patient_Date_of_Birth(DOB)": Label.DATE,
+        **dict.fromkeys(("patient_Health_Card_Number(HCN)", "patient_insurance_number"), Label.HEALTHPLAN),
+        "patient_patient_email": Label.EMAIL,
+        "patient_accession_number": Label.IDNUM,
     },
     "mimic-iii": {
         # Types of its placeholders as `corpora/placeholders.py` reads them: in small letters, without what stands in

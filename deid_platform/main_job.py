@@ -1,7 +1,7 @@
 """Runs the main job from the command line, delivery by delivery, on the installation's Dagster instance.
 
-Belongs here: which deliveries need a run, running them with progress, and the marts alone. Does not belong here: what
-the job consists of (`definitions.py`) or what it does (`refresh/`).
+Belongs here: which deliveries need a run, running them with progress; the marts alone, surrogate corpora alone. Does
+not belong here: what the job consists of (`definitions.py`) or what it does (`refresh/`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import logging
 import sqlite3
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +25,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from sqlalchemy.exc import DBAPIError
 
+from deid_platform.bench.corpora import CorpusKey
 from deid_platform.definitions import build_defs
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery
@@ -44,6 +45,7 @@ _OURS = {"deid/started_by": "deid refresh"}
 _NO_RETRY = {MAX_RETRIES_TAG: "0"}
 _QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 _OF_DBT = ("marts", "papers")
+_WITHOUT_DETECTOR = ("surrogate_notes", "corpus_statistics")
 _POLL_SECONDS = 0.2
 _MOST_RUNS = 3
 """How often a delivery is run in one refresh, if each run of others makes it due again."""
@@ -147,6 +149,41 @@ def build_marts(config: Path) -> str | None:
             )
     check()
     return None if result.success else _failure(result)
+
+
+def make_corpora(config: Path, keys: Iterable[CorpusKey], *, scores: bool) -> Iterator[tuple[CorpusKey, str | None]]:
+    """Makes surrogate corpora and says what is in them, each in a run of its own.
+
+    Args:
+        config: deid.toml.
+        keys: Which, in which locales.
+        scores: Whether the configured detector reads and is scored too, which takes longer.
+
+    Yields:
+        Each with the coded failure; None if it was made.
+
+    Raises:
+        DeidError: As `load_job`.
+    """
+    keys = list(keys)
+    if not keys:
+        return
+    with _storage_coded():
+        job = build_defs(config=config).resolve_job_def("surrogate_corpora")
+        wanted = [key for key in job.asset_layer.selected_asset_keys if scores or key.path[-1] in _WITHOUT_DETECTOR]
+        with dg.DagsterInstance.get() as instance:
+            logging.getLogger("dagster").setLevel(logging.CRITICAL)
+            for it in keys:
+                result = job.execute_in_process(
+                    partition_key=dg.MultiPartitionKey({"corpus": it.corpus, "locale": it.locale}),
+                    asset_selection=wanted,
+                    instance=instance,
+                    raise_on_error=False,
+                    run_config=_QUIET,
+                    tags=_NO_RETRY,
+                )
+                check()
+                yield it, None if result.success else _failure(result)
 
 
 def end_killed_runs(instance: dg.DagsterInstance) -> list[str]:

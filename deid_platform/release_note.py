@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import isnan
 from typing import TYPE_CHECKING
 
+from deid_platform.detection.resolve.merge import merged
 from deid_platform.errors import Code, DeidError
 from deid_platform.keys import Keyring, plain_digest
 from deid_platform.labels import Label
@@ -255,3 +257,14 @@ def places(redaction: Redaction) -> Iterator[Span]:
         if replacement:
             yield replace(span, start=start, end=start + len(replacement))
         moved += len(replacement) - (span.end - span.start)
+
+
+def settled(spans: Sequence[Span], policy: Policy) -> tuple[Span, ...]:
+    """Spans of another detector without overlaps: of those that share text one is made, with the label of which the
+    policy hides the most, so that what it hides of one is not shown for the sake of another."""
+
+    def rank(span: Span) -> tuple[object, ...]:
+        score = -1.0 if isnan(span.score) else span.score
+        return policy.hidden(span.label), score, span.end - span.start, span.label
+
+    return tuple(replace(best, start=start, end=end) for best, start, end in merged(spans, rank=rank))

@@ -1,6 +1,6 @@
 """Files in, files out: what `deid redact` does, without a warehouse or a store.
 
-Belongs here: one pass over a file of notes with topics beside it, or over gold. Does not belong here: reading formats
+Belongs here: one pass over a file of notes with topics beside it. Does not belong here: reading formats
 (`corpora/`), detection or redaction themselves, or printing (`cli/`). Nothing imported here is slow.
 """
 
@@ -17,27 +17,25 @@ from typing import ClassVar, NamedTuple
 from deid_platform.corpora import Format, Reason, Rejection, Role
 from deid_platform.corpora.columns import ColumnMapping
 from deid_platform.corpora.given_spans import GivenSpans
-from deid_platform.corpora.gold import Gold
 from deid_platform.corpora.refusals import Refusals
 from deid_platform.corpora.single_files import read_notes, read_topic
 from deid_platform.corpora.source import STANDARD_INPUT, opened
 from deid_platform.detection import DetectorSpec
 from deid_platform.detection.resolve.cross_note import Mentioned
-from deid_platform.detection.resolve.merge import merged
 from deid_platform.detection.two_pass import Detection, FirstPass, SecondPass, first_pass
 from deid_platform.engine import Engine
 from deid_platform.errors import Code, DeidError, did_you_mean
 from deid_platform.keys import Keyring, plain_digest
-from deid_platform.notes import Note, Span, Topics
+from deid_platform.notes import Note, Topics
 from deid_platform.output import Output
 from deid_platform.redaction.policy import Policy
-from deid_platform.redaction.redact import Redaction
 from deid_platform.release_note import (
     NoteReleaser,
     Redacted,
     ReleaseSpec,
     languages_accepted,
     reason_of,
+    settled,
     text_note_id,
 )
 from deid_platform.surrogates.date_order import NOTHING_SAID, DateOrder, DateWriting
@@ -237,64 +235,12 @@ def redact_file(
     return outcome
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class GoldRelease:
-    """A gold note and what would be released of it.
-
-    Attributes:
-        note: The note.
-        gold: Its identifiers.
-        redaction: The released text and what was replaced; None if the note would be withheld.
-    """
-
-    note: Note
-    gold: tuple[Span, ...]
-    redaction: Redaction | None
-
-    def __repr__(self) -> str:
-        return "<GoldRelease>"
-
-
-def release_gold(
-    gold: Sequence[Gold],
-    spec: DetectorSpec,
-    release: ReleaseSpec,
-    engine: Engine,
-    progress: Callable[[int], None] | None = None,
-) -> Iterator[GoldRelease]:
-    """What a detector and a policy would release of gold notes.
-
-    Args:
-        gold: With the notes; one without is left out.
-        spec: The detector.
-        release: The policy and the leak check, with the same topics.
-        engine: Where it runs.
-        progress: Called with the number of notes read since the last call.
-
-    Raises:
-        DeidError: What `ReleaseSpec.build` and detection raise.
-    """
-    releaser = release.build()
-    known = [(each.note, each.spans) for each in gold if each.note is not None]
-    found = engine.detect_in_two_passes(spec, lambda: [note for note, _ in known], on_batch=progress)
-    for (note, spans), (_, detection) in zip(known, found, strict=True):
-        made = None if detection.spans is None else releaser.release(note, detection.spans)
-        passed = made is not None and made.withheld is None
-        yield GoldRelease(note, spans, made.redaction if made and passed else None)
-
-
 def _given(given: GivenSpans, policy: Policy, notes: Iterable[Note]) -> Iterator[FirstPass]:
-    """Each note with the spans that were given for it; of those that overlap one is made, with the label of which the
-    policy hides the most: what it hides of one is not shown for the sake of another."""
-
-    def rank(span: Span) -> tuple[object, ...]:
-        score = -1.0 if isnan(span.score) else span.score
-        return policy.hidden(span.label), score, span.end - span.start, span.label
-
+    """Each note with the spans that were given for it, settled where they overlap."""
     for index, note in enumerate(notes):
         spans = None
         if note in given:
-            spans = tuple(replace(best, start=a, end=b) for best, a, b in merged(given.of(note), rank=rank))
+            spans = settled(given.of(note), policy)
         yield FirstPass(note, Detection(index, spans, Code.SPANS_MISSING if spans is None else None), Mentioned())
 
 

@@ -15,6 +15,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
@@ -29,6 +30,7 @@ def deid(*arguments: str, folder: Path | None = None) -> subprocess.CompletedPro
     try:
         with (
             pytest.MonkeyPatch.context() as patched,
+            patch.dict(os.environ),  # a command that prepares the instance sets some of it
             chdir(folder or Path.cwd()),
             redirect_stdout(shown),
             redirect_stderr(said),

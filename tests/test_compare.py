@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from chat_endpoint import Reply, serving
 from command_line import deid
+from toy_engine import engine, weights
 
 from deid_platform.detection.peers.process import PeerProcess
 
@@ -192,6 +193,22 @@ def test_a_prompt_to_a_language_model_beside_the_rules(folder: Path) -> None:
         (folder / "deid.toml").write_text(f'site = "north"\n[llm]\nurl = "{endpoint.url}"\nmodel = "toy"\n')
         shown = deid(*(word for word in asked if word != "--json"), folder=folder)
     assert "The same, without the notes on which it failed" in shown.stdout
+
+
+def test_a_prompt_of_ones_own_to_a_model_of_this_process_beside_the_rules(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "mine.yaml").write_text(
+        "name: mine\nversion: 1\nlanguage: en\ntask: rewrite\nmessages:\n- {role: user, content: '{{note}}'}\n"
+    )
+    (folder / "deid.toml").write_text(f'site = "north"\n[vllm]\nmodel = "{weights(folder / "toy")}"\n')
+    monkeypatch.setenv("DEID_CONFIG", str(folder / "deid.toml"))
+    with engine(lambda request: request.messages[-1].content.replace("Ada", "***patient_Name***")) as running:
+        done = deid("compare", "notes.jsonl", "--detectors", "rules,chat:mine.yaml", "--json", folder=folder)
+        assert running.loaded == 1
+    assert done.returncode == 0, done.stderr
+    (chat,) = [it for it in map(json.loads, done.stdout.splitlines()) if it.get("detector") == "chat:mine.yaml"]
+    assert (chat["hidden_words"], chat["notes_failed"]) == (1, 0)
 
 
 @pytest.mark.process

@@ -546,6 +546,21 @@ def test_a_language_model_only_adds_and_what_it_does_not_answer_is_withheld(
             deid_platform.load(chat="extract-zero").redact(NOTES[1]["text"])
 
 
+def test_a_prompt_of_ones_own_is_a_file(folder: Path) -> None:
+    """Its answers are in the form that it asks for; it is known by its name where it found something."""
+    own = "name: mine\nversion: 1\nlanguage: en\ntask: extract\nform: dictionary\nlabels: {WHERE: CITY}\n"
+    (folder / "mine.yaml").write_text(f"{own}messages:\n- {{role: user, content: 'x {{{{note}}}}'}}\n")
+    with serving(lambda body, _: Reply('{"WHERE": ["phone"]}' if "phone" in str(body) else "{}")) as endpoint:
+        (folder / "deid.toml").write_text(f'site = "north"\n[llm]\nurl = "{endpoint.url}"\nmodel = "toy"\n')
+        assert redact(folder, "--chat", str(folder / "mine.yaml")).returncode == 0
+        assert any("[CITY]" in row["text"] for row in rows(folder))
+        (folder / "mine.yaml").write_text(own)
+        done = redact(folder, "--chat", str(folder / "mine.yaml"))
+        assert done.returncode == 1 and "prompt-invalid" in done.stderr
+        done = redact(folder, "--chat", "retention-few")
+        assert done.returncode == 1 and "prompt-unknown" in done.stderr and "extract-one" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("toml", "said"), [("", "llm-missing"), ('[llm]\nurl = "http://10.0.0.1/v1"\nmodel = "toy"\n', "endpoint-refused")]
 )

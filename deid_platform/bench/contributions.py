@@ -30,10 +30,12 @@ class Contributions:
 
     Attributes:
         notes: Notes read.
+        corpora: Whose they are.
         rows: A row a source, those that add most identifiers first.
     """
 
     notes: int
+    corpora: tuple[str, ...]
     rows: list[Contribution]
 
 
@@ -62,4 +64,4 @@ def contributions(site: Site, *, progress: Callable[[int], object] = lambda _: N
     table = pa.Table.from_pylist([asdict(row) for row in rows], schema=tables.CONTRIBUTION_SCHEMA)
     digest = site.spec(None).detector_digest
     site.store.write(tables.CONTRIBUTIONS, tables.ALL, [table], meta=lambda: {"detector_digest": digest})
-    return Contributions(count, rows)
+    return Contributions(count, tuple(sorted({name.partition(".")[0] for name in partitions})), rows)

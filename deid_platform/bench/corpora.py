@@ -1,30 +1,43 @@
-"""Surrogate corpora: making one, what it is made of, and what the configured detector finds in it.
+"""Surrogate corpora: which there are, making one, what it is made of, and its notes for whoever measures on them.
 
 Belongs here: one corpus in one locale as steps over the note store. Does not belong here: making a note
-(`corpora/injection`), counting (`evaluation/corpus_statistics.py`), or the gold of the gate (`measured_notes.py`).
+(`corpora/injection`), counting (`evaluation/corpus_statistics.py`), what the configured detector finds in it
+(`corpus_scores.py`), or the gold of the gate (`measured_notes.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 
 import pyarrow as pa
 
 from deid_platform.corpora import Rejection
-from deid_platform.corpora.catalogue import carriers, corpus_of
+from deid_platform.corpora.catalogue import (
+    carriers,
+    corpus_of,
+    gold_word,
+    has_gold_as_written,
+    known_corpora,
+    paths_of,
+    read_corpus,
+)
+from deid_platform.corpora.gold_words import AS_WRITTEN
 from deid_platform.corpora.injection.corpus import Injected, InjectionSpec, Part, inject, staff_of
 from deid_platform.corpora.injection.ways import TUNING
 from deid_platform.detection import DetectorSpec
 from deid_platform.engine import Engine
 from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.corpus_statistics import CorpusScores, CorpusStatistics
-from deid_platform.evaluation.scores import NoteCounts, Scores, count_note, summarise
+from deid_platform.evaluation.scores import NoteCounts, count_note, summarise
+from deid_platform.keys import module_digest, package_digest, plain_digest
 from deid_platform.notes import Note, Span, Topics
 from deid_platform.refresh import tables
 from deid_platform.refresh.site import Site
 from deid_platform.settings import Settings
+from deid_platform.surrogates.locales import LOCALES, locale
+from deid_platform.surrogates.pools import POOLS_VERSION
 
 PARTS = tuple(Part)
 _RESAMPLES = 20  # only the values are shown
@@ -41,6 +54,41 @@ class CorpusKey:
     def partition(self) -> str:
         """Its name in the note store."""
         return f"{self.corpus}.{self.locale}"
+
+    @classmethod
+    def of(cls, partition: str) -> CorpusKey:
+        """From its name in the note store."""
+        corpus, _, locale = partition.partition(".")
+        return cls(corpus, locale)
+
+    @property
+    def as_written(self) -> bool:
+        """Whether no surrogate is written in."""
+        return self.locale == AS_WRITTEN
+
+    def gold(self, settings: Settings | None) -> tuple[str, str]:
+        """What the warehouse calls its gold, and the locale that stands beside it; none where nothing is written in."""
+        word = gold_word(corpus_of(self.corpus, settings), self.locale, settings)
+        return word, "" if self.as_written else self.locale
+
+
+def surrogate_keys(settings: Settings | None) -> Iterator[CorpusKey]:
+    """Every corpus that can be filled, in each locale: published ones, those that ship, and the site's own."""
+    for name in corpora_to_fill(settings):
+        yield from (CorpusKey(name, locale) for locale in LOCALES)
+
+
+def corpora_to_fill(settings: Settings | None) -> list[str]:
+    """Corpora by name, as the partitions have them."""
+    return sorted(known_corpora(settings))
+
+
+def scored_keys(settings: Settings | None) -> Iterator[CorpusKey]:
+    """What detectors can be measured on: the same, and the site's own gold as it is."""
+    yield from surrogate_keys(settings)
+    for name, corpus in sorted(known_corpora(settings).items()):
+        if has_gold_as_written(corpus, settings):
+            yield CorpusKey(name, AS_WRITTEN)
 
 
 @dataclass(frozen=True)
@@ -95,7 +143,7 @@ def make(site: Site, key: CorpusKey, *, progress: Callable[[int], None] | None =
     def rows() -> Iterator[dict[str, object]]:
         nonlocal spans
         workers = site.settings.detection.workers
-        for part in PARTS:
+        for part in corpus_of(key.corpus, site.settings).parts:
             for made in surrogate_notes(site.settings, key, part, workers=workers, refused=refused):
                 notes[part] += 1
                 spans += len(made.gold)
@@ -113,12 +161,44 @@ def make(site: Site, key: CorpusKey, *, progress: Callable[[int], None] | None =
     first = next(parts, None)
     if first is None:
         raise DeidError(Code.INPUT_EMPTY, key.corpus)
+    recipe = _recipe(site.settings, key)
     site.store.write(tables.SURROGATE_NOTES, key.partition, chain([first], parts), meta=lambda: {"notes": dict(notes)})
-    _seal_topics(site, key, [{**row, "undated": False} for row in patients.values()])
+    _seal_topics(site, key, [{**row, "undated": False} for row in patients.values()], recipe)
     return Made(dict(notes), spans, refusals)
 
 
-def _seal_topics(site: Site, key: CorpusKey, patients: list[dict[str, object]]) -> None:
+def is_made(site: Site, key: CorpusKey) -> bool:
+    """Whether a surrogate corpus is sealed as it would be made now: by the same code, of the same files."""
+    recipe = _recipe(site.settings, key)
+    manifests = (site.store.manifest(dataset, key.partition) for dataset in tables.SURROGATE_TOPICS.values())
+    return all(it is not None and it.meta.get("recipe") == recipe for it in manifests)
+
+
+def to_make(site: Site) -> list[CorpusKey]:
+    """The surrogate corpora that deid.toml asks for and that are not made, or would be others.
+
+    Raises:
+        DeidError: `corpus-unknown`, `locale-unknown`.
+    """
+    wanted = [CorpusKey.of(partition) for partition in site.settings.corpora.made]
+    for key in wanted:
+        corpus_of(key.corpus, site.settings), locale(key.locale)
+    return [key for key in wanted if not is_made(site, key)]
+
+
+def _recipe(settings: Settings, key: CorpusKey) -> str:
+    """Names what a surrogate corpus is made of; its files by their sizes and times, since they may be large."""
+    files = (
+        f"{file.name} {file.stat().st_size} {file.stat().st_mtime_ns}"
+        for path in paths_of(corpus_of(key.corpus, settings), settings)
+        for file in (sorted(path.rglob("*")) if path.is_dir() else [path] if path.exists() else [])
+    )
+    code = (package_digest(f"deid_platform.{name}") for name in ("corpora", "surrogates"))
+    return plain_digest(*code, module_digest(__name__), POOLS_VERSION, repr(corpus_of(key.corpus, settings)), *files)
+
+
+def _seal_topics(site: Site, key: CorpusKey, patients: list[dict[str, object]], recipe: str) -> None:
+    """Seals topics; after the notes, so that their recipe says that both are there."""
     corpus = corpus_of(key.corpus, site.settings)
     rows: dict[str, list[dict[str, object]]] = {"patients": patients, "providers": [], "facilities": []}
     for part in PARTS:
@@ -127,7 +207,7 @@ def _seal_topics(site: Site, key: CorpusKey, patients: list[dict[str, object]]) 
         rows["facilities"] += map(tables.to_row, facilities)
     for name, dataset in tables.SURROGATE_TOPICS.items():
         table = pa.Table.from_pylist(rows[name], schema=tables.TOPIC_SCHEMAS[name])
-        site.store.write(dataset, key.partition, [table])
+        site.store.write(dataset, key.partition, [table], meta=lambda: {"recipe": recipe})
 
 
 def sealed(site: Site, key: CorpusKey, part: Part) -> Iterator[tuple[Note, tuple[Span, ...], list[str]]]:
@@ -146,36 +226,6 @@ def statistics(site: Site, key: CorpusKey) -> dict[Part, CorpusStatistics]:
     return found
 
 
-def scores(site: Site, key: CorpusKey, *, progress: Callable[[int], None] | None = None) -> dict[str, Scores]:
-    """How well the configured detector does on the test part, with topics and on the text alone.
-
-    The counts of each note are sealed, for what compares corpora and locales.
-    """
-    topics = tables.topics_of({n: site.store.rows(d, key.partition) for n, d in tables.SURROGATE_TOPICS.items()})
-    test = list(sealed(site, key, Part.TEST))
-    notes = [note for note, _, _ in test]
-    gold = [spans for _, spans, _ in test]
-    specs = {"topics": site.spec(topics).as_measured(), "text": site.spec(None).as_measured()}
-    counts = {
-        inputs: list(counted(notes, gold, spec, site.engine, progress=progress)) for inputs, spec in specs.items()
-    }
-    rows = [
-        {
-            "inputs": inputs,
-            "sex": topics.patients[note.patient_id or ""].sex,
-            "patient_id": note.patient_id,
-            **{name: getattr(one, name) for name in tables.COUNTS},
-        }
-        for inputs, some in counts.items()
-        for note, one in zip(notes, some, strict=True)
-    ]
-    table = pa.Table.from_pylist(rows, schema=tables.CORPUS_COUNTS_SCHEMA)
-    digest = site.spec(None).detector_digest
-    site.store.write(tables.CORPUS_COUNTS, key.partition, [table], meta=lambda: {"detector_digest": digest})
-    resamples = site.settings.bench.resamples
-    return {inputs: summarise(some, resamples=resamples) for inputs, some in counts.items()}
-
-
 def counted(
     notes: list[Note],
     gold: list[tuple[Span, ...]],
@@ -190,6 +240,23 @@ def counted(
         yield count_note(note.text, spans, detection.spans or (), cluster=note.patient_id)
 
 
+def test_notes(site: Site, key: CorpusKey, *, most: int) -> tuple[list[Injected], Topics]:
+    """The same as `notes_of_test`, as an installation has sealed them where they are current.
+
+    Raises:
+        DeidError: What `notes_of_test` raises.
+    """
+    if not is_made(site, key):
+        return notes_of_test(site.settings, key, most=most)
+    rows = site.store.rows(tables.SURROGATE_TOPICS["patients"], key.partition)
+    patients = tables.topics_of({"patients": rows, "providers": [], "facilities": []}).patients
+    made = [
+        Injected(note, gold, tuple(ways), patients[note.patient_id or ""])
+        for note, gold, ways in islice(sealed(site, key, Part.TEST), most)
+    ]
+    return made, _topics(site.settings, key, made)
+
+
 def notes_of_test(
     settings: Settings | None, key: CorpusKey, *, most: int | None, workers: int = 1
 ) -> tuple[list[Injected], Topics]:
@@ -199,8 +266,23 @@ def notes_of_test(
         DeidError: What `surrogate_notes` raises.
     """
     made = list(islice(surrogate_notes(settings, key, Part.TEST, workers=workers), most))
+    return made, _topics(settings, key, made)
+
+
+def _topics(settings: Settings | None, key: CorpusKey, made: Iterable[Injected]) -> Topics:
     providers, facilities = staff_of(spec_of(key, Part.TEST, weave=corpus_of(key.corpus, settings).weave))
-    return made, Topics.of({one.patient.patient_id: one.patient for one in made}.values(), providers, facilities)
+    return Topics.of({one.patient.patient_id: one.patient for one in made}.values(), providers, facilities)
+
+
+def notes_as_written(settings: Settings | None, key: CorpusKey, *, most: int) -> list[tuple[Note, tuple[Span, ...]]]:
+    """The first notes of the test part of a site's own corpus with the gold that they came with.
+
+    Raises:
+        DeidError: What `read_corpus` raises.
+    """
+    corpus = corpus_of(key.corpus, settings)
+    golds = read_corpus(corpus, settings, Part.TEST, refused=lambda _: None)
+    return [(gold.note, gold.spans) for gold in islice(golds, most) if gold.note is not None]
 
 
 def notes_for_tuning(settings: Settings | None, key: CorpusKey, *, most: int) -> list[Injected]:

@@ -1,11 +1,11 @@
-"""The detectors that the leaderboard compares: the platform's own, prompts to a chat model, and peers.
+"""The detectors that the leaderboard compares: the platform's own, models, prompts to a chat model, peers.
 
-Belongs here: what each hides in some notes, in which time, and the digest that names it. Does not belong here: scores
-(`leaderboard.py`), calling a peer (`detection/peers`), or asking a chat model (`llm/`).
+Belongs here: which of a plan's are here, what each is given, and the digest that names it. Does not belong here:
+reading notes with one (`reading.py`), scores (`leaderboard.py`), or asking a chat model (`llm/`).
 
-Ours and peers read in this process or in one of their own, so that seconds of processor time compare. What they load at
-their start is not among them. A chat model works elsewhere: of it, seconds are those that pass until all notes are
-answered, and none are told where an answer was known before.
+Ours and peers read in this process or in one of their own, so that seconds of processor time compare. A chat model
+works elsewhere: of it, seconds are those that pass until all notes are answered, and none are told where an answer was
+known before.
 """
 
 from __future__ import annotations
@@ -14,71 +14,44 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from deid_platform.bench.plan import CHAT, OURS
-from deid_platform.detection.combination import UNITED
-from deid_platform.detection.models.loading import Models
+from deid_platform.bench.reading import Hidden, Reading, joined, read_own, read_peer
+from deid_platform.detection.named import Own, is_own, own, parted
 from deid_platform.detection.peers.process import VARIANT, Peer, PeerProcess
-from deid_platform.detection.registry import stage_names
-from deid_platform.detection.resolve.cross_note import mentioned_in
-from deid_platform.detection.spec import DetectorSpec
-from deid_platform.detection.two_pass import Detection, SecondPass, first_pass
-from deid_platform.engine import build, found_in
 from deid_platform.errors import Code, DeidError
-from deid_platform.gc_freeze import freeze_gc
 from deid_platform.keys import file_digest, module_digest, plain_digest
 from deid_platform.labels import Label
 from deid_platform.llm.answers import KeptAnswers
 from deid_platform.llm.api import Failure
+from deid_platform.llm.known_models import known_model
 from deid_platform.llm.prompted import Asking, NotFound, Prompted
-from deid_platform.llm.prompts import Prompt, prompt
+from deid_platform.llm.prompts import DEIDENTIFY, Prompt, Task, is_shipped, prompt_of
 from deid_platform.notes import Note, Topics
 from deid_platform.refresh.site import Site
-from deid_platform.refresh.tables import batched
 from deid_platform.settings import Settings
-from deid_platform.stopping import check
+from deid_platform.warehouse.lab import OWN_PROMPT
 from deid_platform.warehouse.staging import Inputs
-from deid_platform.warm_up import made_up_note
 
-_BATCH = 64
 _ENGLISH = "en"
+# Why a detector of a plan is left out, and named.
+_NOT_HERE = (
+    *(Code.PEER_MISSING, Code.PEER_FAILED, Code.LLM_MISSING),
+    *(Code.DETECTOR_UNKNOWN, Code.MODEL_UNUSABLE, Code.EXTRA_MISSING),
+)
 # Of a peer with engines, by the kind of its engine; without a word it is what the papers call by its name alone.
 _ENGINES: Mapping[tuple[str, str | None], str] = {
     ("presidio", None): "-patterns",
     ("presidio", "transformers"): "-transformers",
 }
-_CHAT_CODE = tuple(f"deid_platform.llm.{it}" for it in ("answered", "extraction", "prompted", "rewriting", "tagging"))
+_CHAT_CODE = (
+    "deid_platform.labels",
+    *(f"deid_platform.llm.{name}" for name in ("answered", "extraction", "prompted", "rewriting", "tagging")),
+)
 _PEER_CODE = tuple(f"deid_platform.detection.peers.{it}" for it in ("adapters", "variants"))
-
-
-class Hidden(NamedTuple):
-    """A place that a detector hides, and the labels that it may be; none where the detector claims none of ours."""
-
-    start: int
-    end: int
-    labels: frozenset[Label]
-
-
-@dataclass(frozen=True, repr=False)
-class Reading:
-    """What a detector hides in each of some notes.
-
-    Attributes:
-        hidden: Of each note; nothing where it failed.
-        seconds: That it took; None if nobody knows.
-        failed: The notes on which it failed, by their number from 0; None of what cannot fail on a note alone.
-    """
-
-    hidden: Sequence[Sequence[Hidden]]
-    seconds: float | None
-    failed: frozenset[int] | None = None
-
-    def __repr__(self) -> str:
-        return "<Reading>"
 
 
 class MeasuredDetector(Protocol):
@@ -106,8 +79,8 @@ class MeasuredDetector(Protocol):
         """Whether it is made for notes in a language."""
         ...
 
-    def read(self, notes: Sequence[Note], topics: Topics) -> Iterator[tuple[Inputs, Reading]]:
-        """What it hides in notes, once for each inputs that it can use.
+    def read(self, notes: Sequence[Note], topics: Topics | None) -> Iterator[tuple[Inputs, Reading]]:
+        """What it hides in notes, once for each inputs that it can use: without topics, on the text alone.
 
         Raises:
             DeidError: `detector-failed`, `peer-failed`.
@@ -116,30 +89,41 @@ class MeasuredDetector(Protocol):
 
 
 class OwnDetector:
-    """One of the platform's own detectors, configured as the site's is."""
+    """One of the platform's own detectors, configured as the site's is; a model alone reads the text alone.
+
+    Raises:
+        DeidError: `detector-unknown` for a model that is not there; `model-unusable`, `extra-missing`.
+    """
 
     def __init__(self, site: Site, name: str) -> None:
-        self.name = self.word = name
+        self.name = name
         self._site = site
+        self._own = self._with(None)
+        self._is_alone = self._own.spec.stages == ("models",)
+        if self._is_alone or ":" in name:
+            self._own.spec.build(site.models)  # a folder that cannot be used is left out before a note is read
+        self.word = self._own.kind
         self.claims = None
 
-    def _spec(self, topics: Topics | None) -> DetectorSpec:
-        spec = replace(self._site.spec(topics).as_measured(), name=self.name)
-        return spec if "models" in stage_names(self.name) else replace(spec, models=None, combination=UNITED, chat=None)
+    def _with(self, topics: Topics | None) -> Own:
+        return own(self.name, self._site.spec(topics).as_measured(), self._site.model_path)
 
     @cached_property
     def digest(self) -> str:
-        """That of the detector, by which a release has it too."""
-        return self._spec(None).detector_digest
+        """That of the detector, by which a release has it too; of a variant, with what varies it."""
+        detector = self._own.spec.detector_digest
+        return plain_digest(detector, module_digest(*_PEER_CODE)) if self._own.variant else detector
 
     def reads(self, language: str) -> bool:  # noqa: ARG002
         """Any."""
         return True
 
-    def read(self, notes: Sequence[Note], topics: Topics) -> Iterator[tuple[Inputs, Reading]]:
-        """With topics, then on the text alone, in two passes as a refresh reads."""
-        yield Inputs.TOPICS, _read(self._spec(topics), notes, self._site.models)
-        yield Inputs.TEXT, _read(self._spec(None), notes, self._site.models)
+    def read(self, notes: Sequence[Note], topics: Topics | None) -> Iterator[tuple[Inputs, Reading]]:
+        """With topics where there are any, then on the text alone, in two passes as a refresh reads."""
+        models = self._site.models
+        if topics is not None and not self._is_alone:
+            yield Inputs.TOPICS, read_own(self._with(topics).spec, notes, models)
+        yield Inputs.TEXT, read_own(self._own.spec, notes, models, variant=self._own.variant)
 
 
 class PeerDetector:
@@ -167,17 +151,33 @@ class PeerDetector:
         """English alone."""
         return language == _ENGLISH
 
-    def read(self, notes: Sequence[Note], topics: Topics) -> Iterator[tuple[Inputs, Reading]]:  # noqa: ARG002
+    def read(self, notes: Sequence[Note], topics: Topics | None) -> Iterator[tuple[Inputs, Reading]]:  # noqa: ARG002
         """On the text alone."""
-        process, claims = self._process, self._process.peer.claims
-        process.find([made_up_note().note.text])  # loads what it has not used yet
-        process.seconds = 0.0
-        start = time.process_time()
-        found = process.find([note.text for note in notes])
-        # A variant works on the spans in this process.
-        seconds = process.seconds + time.process_time() - start
-        hidden = [[Hidden(it.start, it.end, frozenset(claims.get(it.kind, ()))) for it in spans] for spans in found]
-        yield Inputs.TEXT, Reading(hidden, seconds)
+        yield Inputs.TEXT, read_peer(self._process, notes)
+
+
+class JoinedDetector:
+    """A model alone and a running peer: what either finds in the text alone, in English."""
+
+    def __init__(self, name: str, model: OwnDetector, peer: PeerDetector) -> None:
+        self.name = name
+        self._parts = (model, peer)
+        self.word = word_of_joined(model.word, peer.word)
+        self.claims = None
+
+    @cached_property
+    def digest(self) -> str:
+        """Of both."""
+        return plain_digest("joined", *(part.digest for part in self._parts))
+
+    def reads(self, language: str) -> bool:
+        """What both do."""
+        return all(part.reads(language) for part in self._parts)
+
+    def read(self, notes: Sequence[Note], topics: Topics | None) -> Iterator[tuple[Inputs, Reading]]:
+        """On the text alone."""
+        ((_, one), (_, other)) = (next(part.read(notes, topics)) for part in self._parts)
+        yield Inputs.TEXT, joined(one, other)
 
 
 class ChatDetector:
@@ -189,12 +189,14 @@ class ChatDetector:
     """
 
     def __init__(self, site: Site, asked: Prompt) -> None:
-        self.name, self.word = f"{CHAT}{asked.name}", f"chat-{asked.name}"
+        self.name = f"{CHAT}{asked.name}"
         self._prompt = asked
-        self.claims = None
+        self.claims = asked.claims
         asking = Asking.of(site.settings)
-        self._model = KeptAnswers(site.models.chat_model(asking.endpoint), site.answers)
+        self._model = KeptAnswers(asking.build(site.models), site.answers)
         self._prompted = Prompted(asked, self._model, temperature=asking.temperature, seed=asking.seed)
+        known = known_model(self.model)
+        self.word = OWN_PROMPT if not is_shipped(asked) else f"chat-{asked.name}{f'@{known}' if known else ''}"
 
     @cached_property
     def digest(self) -> str:
@@ -203,14 +205,14 @@ class ChatDetector:
 
     @property
     def model(self) -> str:
-        """What the endpoint calls the model."""
+        """What the endpoint or its folder calls the model."""
         return self._model.identity.name
 
     def reads(self, language: str) -> bool:
         """The language of the prompt."""
         return language == self._prompt.language
 
-    def read(self, notes: Sequence[Note], topics: Topics) -> Iterator[tuple[Inputs, Reading]]:  # noqa: ARG002
+    def read(self, notes: Sequence[Note], topics: Topics | None) -> Iterator[tuple[Inputs, Reading]]:  # noqa: ARG002
         """On the text alone.
 
         Raises:
@@ -230,12 +232,27 @@ class ChatDetector:
             ]
             for it in outcomes
         ]
-        yield Inputs.TEXT, Reading(hidden, seconds, frozenset(failed))
+        yield Inputs.TEXT, Reading(hidden, seconds, frozenset(failed), self._texts(notes))
+
+    def _texts(self, notes: Sequence[Note]) -> list[str | None] | None:
+        """What a prompt that rewrites makes of the notes; its answers to most of them are kept already."""
+        if self._prompt.task is not Task.REWRITE:
+            return None
+        return [it if isinstance(it, str) else None for it in self._prompted.rewrite(note.text for note in notes)]
 
 
 def word_of(peer: Peer) -> str:
     """What the leaderboard calls a peer, whatever its model is: one of `warehouse.lab.PEERS`."""
     return f"{VARIANT if peer.variant else ''}{peer.adapter}{_ENGINES.get((peer.adapter, peer.engine), '')}"
+
+
+def word_of_joined(model: str, peer: str) -> str:
+    """What the leaderboard calls a model joined with a peer, by the words of both: one of `warehouse.lab.MODELS`.
+
+    Presidio is told apart, as Aghakasiri 2025 joins it: with a spaCy model, and varied if the model is.
+    """
+    alike = model.startswith(VARIANT) == peer.startswith(VARIANT)
+    return f"{model}-{'presidio' if alike and peer.removeprefix(VARIANT) == 'presidio' else 'peer'}"
 
 
 class Detectors:
@@ -246,7 +263,7 @@ class Detectors:
         names: As a plan has them.
 
     Attributes:
-        missing: Peers and chat models that are not here -> why, in words.
+        missing: Models, peers and chat models that are not here -> why, in words.
     """
 
     def __init__(self, site: Site, names: Iterable[str]) -> None:
@@ -273,24 +290,28 @@ class Detectors:
     def again(self, name: str) -> None:
         """Makes a detector anew after it failed, since a peer's process may have ended; without it if that fails."""
         if name not in OURS:
-            self._make(name)
+            self._make(next(planned for planned, made in self._made.items() if made.name == name))
 
     def _make(self, name: str) -> None:
         self._made.pop(name, None)
-        if name in OURS:
-            self._made[name] = OwnDetector(self._site, name)
-            return
         try:
-            if name.startswith(CHAT):
-                self._made[name] = ChatDetector(self._site, prompt(name.removeprefix(CHAT)))
-                return
-            process = PeerProcess(peer_of(self._site.settings, name))
+            self._made[name] = self._named(name)
         except DeidError as error:
-            if error.code not in (Code.PEER_MISSING, Code.PEER_FAILED, Code.LLM_MISSING):
+            if name in OURS or error.code not in _NOT_HERE:
                 raise
             self.missing[name] = error.ref or error.code.slug
-            return
-        self._made[name] = PeerDetector(self._running.enter_context(process))
+
+    def _named(self, name: str) -> MeasuredDetector:
+        if name.startswith(CHAT):
+            return ChatDetector(self._site, prompt_of(name.removeprefix(CHAT), *DEIDENTIFY))
+        if is_own(name):
+            return OwnDetector(self._site, name)
+        if (both := parted(name)) is not None:
+            return JoinedDetector(name, OwnDetector(self._site, both[0]), self._peer(both[1]))
+        return self._peer(name)
+
+    def _peer(self, name: str) -> PeerDetector:
+        return PeerDetector(self._running.enter_context(PeerProcess(peer_of(self._site.settings, name))))
 
 
 def peer_of(settings: Settings, name: str) -> Peer:
@@ -303,31 +324,6 @@ def peer_of(settings: Settings, name: str) -> Peer:
         Peer.parse(f"{name}=")
         raise DeidError(Code.PEER_MISSING, f"{name}: not in [peers] of deid.toml")
     return Peer.parse(f"{name}={settings.path(settings.peers[name])}")
-
-
-def _read(spec: DetectorSpec, notes: Sequence[Note], models: Models) -> Reading:
-    detector, second = build(spec, models), SecondPass(spec.cross_note_search)
-    found_in(detector, [made_up_note().note])
-    _ = second.search  # built before the clock runs
-
-    def detected(stream: Iterable[Note]) -> Iterator[Detection]:
-        for batch in batched(stream, _BATCH):
-            check()
-            for note, spans in zip(batch, found_in(detector, batch), strict=True):
-                yield Detection(0, spans, mentions=mentioned_in(note.text, spans))
-
-    try:
-        with freeze_gc():
-            start = time.process_time()
-            found = [second(item).spans for item in first_pass(detected, lambda: notes)]
-            seconds = time.process_time() - start
-    except Exception:  # whatever it raised may quote a note
-        raise DeidError(Code.DETECTOR_FAILED, spec.name) from None
-    if None in found:
-        raise DeidError(Code.DETECTOR_FAILED, spec.name)
-    return Reading(
-        [[Hidden(it.start, it.end, frozenset((it.label,))) for it in spans or ()] for spans in found], seconds
-    )
 
 
 def _files(model: str) -> Iterator[Path]:

@@ -1,19 +1,21 @@
-"""Whether the detector serves every name alike: its scores by locale and sex, over the same carriers.
+"""Whether the detector serves every name alike: its scores by locale, and of names by sex, over the same carriers.
 
 Belongs here: bringing together what the scores of surrogate corpora sealed. Does not belong here: those scores
-(`corpora.py`) or their formulas (`evaluation/scores.py`).
+(`corpus_scores.py`) or their formulas (`evaluation/scores.py`).
 
 After Zambare 2026, experiment 2: the carriers are the same in every locale, so what differs is whose names they hold.
+Sex is told by names alone, as in its table 9: recall of the words of patients' names, not of all identifiers.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from deid_platform.bench.corpora import CorpusKey
 from deid_platform.errors import Code, DeidError
+from deid_platform.evaluation.bootstrap import Estimate, Resampling, column
 from deid_platform.evaluation.scores import NoteCounts, Scores, summarise
 from deid_platform.refresh import tables
 from deid_platform.refresh.site import Site
@@ -27,15 +29,15 @@ class Fairness:
 
     Attributes:
         corpora: The corpora that every locale has been scored on.
-        by_locale: Locale -> its scores.
-        by_sex: "F" and "M".
-        by_both: Locale and sex.
+        by_locale: Locale -> its scores, of all identifiers.
+        by_sex: "F" and "M" -> recall of words of patients' names.
+        by_both: Locale and sex, likewise.
     """
 
     corpora: tuple[str, ...]
     by_locale: Mapping[str, Scores]
-    by_sex: Mapping[str, Scores]
-    by_both: Mapping[tuple[str, str], Scores]
+    by_sex: Mapping[str, Estimate]
+    by_both: Mapping[tuple[str, str], Estimate]
 
     @property
     def locale_gap(self) -> float | None:
@@ -47,8 +49,8 @@ class Fairness:
 
     @property
     def sex_gap(self) -> float | None:
-        """How far apart the recalls of the two sexes are; None with one of them."""
-        found = [it.recall.value for it in self.by_sex.values() if it.recall.value is not None]
+        """How far apart the recalls of the two sexes' names are; None with one of them."""
+        found = [it.value for it in self.by_sex.values() if it.value is not None]
         return abs(found[0] - found[1]) if len(found) == 2 else None
 
 
@@ -62,13 +64,15 @@ def fairness(site: Site) -> Fairness:
     scored: dict[str, set[str]] = defaultdict(set)
     for partition in site.store.partitions(tables.CORPUS_COUNTS):
         manifest = site.store.manifest(tables.CORPUS_COUNTS, partition)
-        if manifest is not None and manifest.meta.get("detector_digest") == digest:
+        # Earlier versions sealed no words of names.
+        if manifest is not None and manifest.meta.get("detector_digest") == digest and "names" in manifest.meta:
             corpus, _, locale = partition.partition(".")
             scored[locale].add(corpus)
     shared = sorted(set.intersection(*scored.values())) if scored else []
     if not shared:
         raise DeidError(Code.INPUT_EMPTY, tables.CORPUS_COUNTS)
-    counts: dict[tuple[str, str], list[NoteCounts]] = defaultdict(list)
+    counts: dict[str, list[NoteCounts]] = defaultdict(list)
+    names: dict[tuple[str, str], list[tuple[tuple[int, int], str]]] = defaultdict(list)
     for locale in sorted(scored):
         for corpus in shared:
             key = CorpusKey(corpus, locale)
@@ -76,14 +80,21 @@ def fairness(site: Site) -> Fairness:
                 if row["inputs"] == "text":
                     of_patient = f"{key.partition}/{row['patient_id']}"
                     one = NoteCounts(**{name: row[name] for name in tables.COUNTS}, cluster=of_patient)
-                    counts[locale, row["sex"]].append(one)
+                    counts[locale].append(one)
+                    words, right = (row[name] for name in tables.NAME_COUNTS)
+                    names[locale, row["sex"]].append(((right, words), of_patient))
     resamples = site.settings.bench.resamples
 
-    def grouped(by: Callable[[tuple[str, str]], str]) -> dict[str, Scores]:
-        groups: dict[str, list[NoteCounts]] = defaultdict(list)
-        for group, some in counts.items():
-            groups[by(group)] += some
-        return {name: summarise(some, resamples=resamples) for name, some in sorted(groups.items())}
+    def recall(some: list[tuple[tuple[int, int], str]]) -> Estimate:
+        resampled = Resampling([row for row, _ in some], [whose for _, whose in some], resamples=resamples)
+        return resampled.share(column(0), column(1))
 
-    both = {group: summarise(some, resamples=resamples) for group, some in sorted(counts.items())}
-    return Fairness(tuple(shared), grouped(lambda it: it[0]), grouped(lambda it: it[1]), both)
+    by_sex: dict[str, list[tuple[tuple[int, int], str]]] = defaultdict(list)
+    for (_, sex), some in names.items():
+        by_sex[sex] += some
+    return Fairness(
+        tuple(shared),
+        {name: summarise(some, resamples=resamples) for name, some in sorted(counts.items())},
+        {sex: recall(some) for sex, some in sorted(by_sex.items())},
+        {group: recall(some) for group, some in sorted(names.items())},
+    )

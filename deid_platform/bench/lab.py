@@ -64,6 +64,7 @@ _CODE = ("evaluation", "leakcheck", "lexicon", "text")
 _MODULES = (
     *("deid_platform.labels", "deid_platform.release_note"),
     *(f"{__name__}{end}" for end in ("", "_notes", "_detection", "_release")),
+    "deid_platform.bench.paper_figures",
 )
 _JUDGE = "judge"
 """The partition that says which judge was measured."""

@@ -23,7 +23,7 @@ from deid_platform.evaluation.attacker.attack import Success, attack
 from deid_platform.evaluation.attacker.questions import Aim, Target
 from deid_platform.evaluation.scores import suppress
 from deid_platform.keys import plain_digest
-from deid_platform.llm.prompted import Asking
+from deid_platform.llm.prompted import endpoint_of
 from deid_platform.notes import Topics
 from deid_platform.refresh import tables
 from deid_platform.refresh.site import Site
@@ -56,8 +56,7 @@ def measure_attacker(site: Site) -> Attacked:
         DeidError: `llm-missing` without `[llm]`, `endpoint-refused`, `not-materialized` without detections,
             `llm-silent` if no question was answered; what `ReleaseSpec.build` raises.
     """
-    asking = Asking.of(site.settings)
-    model = site.models.chat_model(asking.endpoint)
+    model = site.models.chat_model(endpoint_of(site.settings))
     manifest = site.store.required(tables.DETECTIONS, tables.ALL)
     digest = manifest.meta["detector_digest"]
     look = look_at_bench(site, digest, Purpose.LABORATORY)
@@ -69,7 +68,7 @@ def measure_attacker(site: Site) -> Attacked:
     failures = answered((*found.values(), *raw.values()))
     scores = [*figures(found), *_of_raw(raw[Aim.WHOSE])]
     measured = Measured(manifest.meta["gold"], digest, site.policy.digest, {Inputs.TOPICS.value: scores}, look.number)
-    return Attacked(measured, asking.endpoint.model, shown_failures(failures))
+    return Attacked(measured, model.identity.name, shown_failures(failures))
 
 
 def some_released(site: Site, topics: Topics) -> list[ReleasedGold]:

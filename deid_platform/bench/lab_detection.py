@@ -10,13 +10,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from deid_platform.bench.lab_notes import GoldNote, of_exact, of_ratio, of_share
+from deid_platform.bench.paper_figures import of_tokens
 from deid_platform.evaluation.adversary import at_notes_a_patient, exposure, exposure_note
 from deid_platform.evaluation.characters import character_scores, count_characters
 from deid_platform.evaluation.design_weights import Design, Stratum, weighted_scores
 from deid_platform.evaluation.missed_by_risk import missed_by_risk
 from deid_platform.evaluation.scores import SMALLEST_SHOWN, NoteCounts, count_note, summarise
 from deid_platform.evaluation.span_scores import span_f1
-from deid_platform.evaluation.token_scores import Partly, count_tokens, token_scores
 from deid_platform.notes import Topics
 from deid_platform.warehouse.lab import LENGTHS, LabScore
 
@@ -35,17 +35,7 @@ def of_detection(notes: Sequence[GoldNote], topics: Topics, resamples: int) -> I
         for measure, estimate in (("recall", scores.recall), ("precision", scores.precision)):
             yield of_share("words", measure, estimate, f"sex {sex}")
     yield from _by_length(counts, resamples)
-    for partly in Partly:
-        end = "" if partly is Partly.GENEROUS else f"_{partly.value}"
-        tokens = token_scores(
-            (
-                count_tokens(it.note.text, it.gold, it.found, partly=partly, by_label=False, cluster=it.note.patient_id)
-                for it in notes
-            ),
-            resamples=resamples,
-        )
-        for measure in ("recall", "precision", "f1"):
-            yield of_share("tokens", f"{measure}{end}", getattr(tokens, measure))
+    yield from of_tokens([(it.note.text, it.gold, it.found, it.note.patient_id) for it in notes], resamples)
     pairs = [(it.gold, it.found) for it in notes]
     for overlapping, measure in ((False, "strict_f1"), (True, "overlapping_f1")):
         yield of_ratio(

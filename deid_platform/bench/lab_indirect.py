@@ -25,7 +25,7 @@ from deid_platform.evaluation.bootstrap import Resampling, column
 from deid_platform.labels import Indirect
 from deid_platform.llm.answered import Why
 from deid_platform.llm.indirect.tagger import ChatTagger
-from deid_platform.llm.prompted import Asking
+from deid_platform.llm.prompted import endpoint_of
 from deid_platform.notes import IndirectMention, Note
 from deid_platform.refresh import tables
 from deid_platform.refresh.site import Site
@@ -58,7 +58,7 @@ def measure_indirect(site: Site) -> Read:
         DeidError: `llm-missing`, `endpoint-refused`, `not-materialized` without detections, `llm-silent` if the model
             answered of no note; what `ReleaseSpec.build` raises.
     """
-    model = site.models.chat_model(Asking.of(site.settings).endpoint)
+    model = site.models.chat_model(endpoint_of(site.settings))
     manifest = site.store.required(tables.DETECTIONS, tables.ALL)
     digest = manifest.meta["detector_digest"]
     look = look_at_bench(site, digest, Purpose.LABORATORY)

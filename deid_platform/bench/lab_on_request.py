@@ -6,7 +6,6 @@ formula (`evaluation/`), or what every refresh measures (`lab.py`).
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -24,10 +23,9 @@ from deid_platform.detection.two_pass import Detection, SecondPass, first_pass
 from deid_platform.engine import build, found_in, is_lost
 from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.efficiency import Run, efficiency, machine_cost, peak_bytes
-from deid_platform.evaluation.scores import SMALLEST_SHOWN
 from deid_platform.evaluation.stability import Find, stability
 from deid_platform.evaluation.tokens import word_offsets
-from deid_platform.evaluation.utility import FOLDS, Example, utility
+from deid_platform.evaluation.utility import Example, learnable
 from deid_platform.keys import plain_digest
 from deid_platform.model_seconds import Ran
 from deid_platform.notes import Note, Span, Topics
@@ -228,17 +226,13 @@ def measure_utility(site: Site) -> Measured:
 def _of_task(
     task: str, released: Sequence[ReleasedGold], labels: Sequence[str | None], resamples: int
 ) -> Iterator[LabScore]:
-    """A task's figures; none where there is too little to learn from. Classes that few notes have are left out."""
-    counts = Counter(labels)
+    """A task's figures; none where there is too little to learn from."""
     examples = [
-        Example(it.note.text, it.text, label, it.note.patient_id)
-        for it, label in zip(released, labels, strict=True)
-        if label is not None and counts[label] >= SMALLEST_SHOWN
+        Example(it.note.text, it.text, label, it.note.patient_id) for it, label in zip(released, labels, strict=True)
     ]
-    patients = {it.cluster for it in examples if it.cluster is not None}
-    if len({it.label for it in examples}) < 2 or len(patients) < FOLDS:
+    found = learnable(task, examples, resamples=resamples)
+    if found is None:
         return
-    found = utility(task, examples, resamples=resamples)
     for measure in ("raw", "released", "transferred"):
         yield LabScore("utility", f"score_{measure}", getattr(found, measure), n=found.notes, subject=task)
     yield LabScore("utility", "most_frequent", found.most_frequent, n=found.notes, subject=task)

@@ -10,15 +10,13 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from deid_platform.bench.lab_notes import GoldNote, of_ratio, of_share
 from deid_platform.evaluation.linkage import AttackedNote, link
 from deid_platform.evaluation.plain_sight import plain_sight
 from deid_platform.evaluation.residue import note_residue, residue
-from deid_platform.evaluation.retention.icd import TermCoder, note_codes
+from deid_platform.evaluation.retention.icd import TermCoder, code_agreement, note_codes
 from deid_platform.evaluation.retention.lexical_judge import LexicalJudge
-from deid_platform.evaluation.retention.retention import Pair, mean_interval, note_retentions, retention
+from deid_platform.evaluation.retention.retention import Pair, note_retentions, retention
 from deid_platform.evaluation.shown_mentions import ReleasedNote, shown_mentions
 from deid_platform.labels import PERSONS, Label
 from deid_platform.notes import Note, Topics
@@ -121,8 +119,6 @@ def _in_plain_sight(released: Sequence[ReleasedGold], labels: Collection[Label],
 def _coded(released: Sequence[ReleasedGold], resamples: int) -> Iterator[LabScore]:
     """Whether the same diagnosis codes are said, by terms; a note without a code is not counted."""
     codes = note_codes([(it.note.text, it.text) for it in released], TermCoder())
-    for measure in ("jsc", "nsdcg"):
-        some = [(getattr(code, measure), it.note.patient_id) for code, it in zip(codes, released, strict=True)]
-        values = np.array([value for value, _ in some if value is not None], dtype=np.float64)
-        low, high = mean_interval(values, [whose for value, whose in some if value is not None], resamples)
-        yield LabScore("retention", measure, float(values.mean()) if len(values) else None, low, high, len(values))
+    agreement = code_agreement(codes, [it.note.patient_id for it in released], resamples=resamples)
+    for measure, ratio in agreement.items():
+        yield of_ratio("retention", measure, ratio)

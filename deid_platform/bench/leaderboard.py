@@ -1,4 +1,4 @@
-"""The leaderboard: any detector on any surrogate corpus, measured once and recorded in `quality`.
+"""The leaderboard: any detector on any surrogate corpus, or on a site's own gold, measured once and recorded.
 
 Belongs here: one detector on one corpus in one locale, from notes to recorded figures; a plan of many. Does not belong
 here: the detectors (`detectors.py`), formulas (`evaluation/`), or the mart
@@ -16,18 +16,20 @@ from dataclasses import astuple, dataclass
 from functools import cache
 from typing import Any
 
-from deid_platform.bench.corpora import CorpusKey, notes_of_test
-from deid_platform.bench.detectors import Detectors, MeasuredDetector, Reading, word_of
+from deid_platform.bench.corpora import CorpusKey, notes_as_written, test_notes
+from deid_platform.bench.detectors import Detectors, MeasuredDetector, word_of
 from deid_platform.bench.held_out import look
+from deid_platform.bench.paper_figures import of_names, of_patients_alone, of_tokens
 from deid_platform.bench.plan import BenchPlan
-from deid_platform.corpora.catalogue import corpus_of, is_carrier
+from deid_platform.bench.reading import Reading
+from deid_platform.bench.readings_released import of_codes, of_occurrences, released
+from deid_platform.corpora.catalogue import corpus_of, has_gold_as_written, is_carrier
 from deid_platform.detection.peers.claims import CLAIMS, claimed
 from deid_platform.detection.peers.process import Peer
 from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.bootstrap import Estimate
 from deid_platform.evaluation.claimed import count_claimed
 from deid_platform.evaluation.scores import count_note, summarise
-from deid_platform.evaluation.token_scores import Partly, count_tokens, token_scores
 from deid_platform.keys import module_digest, plain_digest
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Span, Topics
@@ -37,14 +39,17 @@ from deid_platform.refresh.site import Site
 from deid_platform.reports.leaderboard_table import Scored
 from deid_platform.stopping import check
 from deid_platform.warehouse.held_out import Purpose
-from deid_platform.warehouse.lab import MEASURES, LabScore, MeasuredOn, lab_scores, record_lab_scores
+from deid_platform.warehouse.lab import LabScore, MeasuredOn, lab_scores, record_lab_scores
 from deid_platform.warehouse.roles import Role
 from deid_platform.warehouse.staging import Inputs
 
 _ENGLISH = "en"
 _CODE = (
-    *(f"deid_platform.evaluation.{it}" for it in ("bootstrap", "claimed", "scores", "token_scores", "tokens")),
-    *(f"deid_platform.{it}" for it in ("detection.peers.claims", "bench.detectors", "bench.leaderboard")),
+    *(f"deid_platform.evaluation.{it}" for it in ("bootstrap", "by_length", "claimed", "name_groups", "scores")),
+    *(f"deid_platform.evaluation.{it}" for it in ("token_scores", "tokens")),
+    *(f"deid_platform.evaluation.{it}" for it in ("occurrence_counts", "retention.icd", "tags")),
+    *(f"deid_platform.bench.{it}" for it in ("detectors", "leaderboard", "paper_figures", "reading")),
+    *(f"deid_platform.{it}" for it in ("bench.readings_released", "detection.peers.claims")),
 )
 _MEASURES = ("recall", "precision", "f1", "entity_recall", "leak_rate", "clinical_retention")
 _ON_CLAIMS = ("recall", "precision", "f1", "entity_recall")
@@ -57,18 +62,22 @@ class NotesToScore:
 
     Attributes:
         key: Which corpus and locale.
+        word: What the warehouse calls their gold.
+        locale: What stands beside it there; empty for gold as it is written.
         language: Of the notes.
         notes: The notes.
         gold: The spans of each.
-        topics: Of their patients, and the corpus's staff and clinics.
+        topics: Of their patients, and the corpus's staff and clinics; None where there are none.
         digest: Keyed, of all of these.
     """
 
     key: CorpusKey
+    word: str
+    locale: str
     language: str
     notes: Sequence[Note]
     gold: Sequence[Sequence[Span]]
-    topics: Topics
+    topics: Topics | None
     digest: str
 
     def __repr__(self) -> str:
@@ -107,21 +116,27 @@ class NotMeasured:
 
 
 def notes_to_score(site: Site, key: CorpusKey, most: int) -> NotesToScore:
-    """The first notes of the test part of a surrogate corpus; no detector has read them yet.
+    """The first notes of the test part of a corpus; no detector has read them yet.
 
     Raises:
-        DeidError: `input-empty` if there is none; what `notes_of_test` raises.
+        DeidError: `input-empty` if there is none; what `test_notes` and `notes_as_written` raise.
     """
-    made, topics = notes_of_test(site.settings, key, most=most)
-    if not made:
+    topics: Topics | None = None
+    if key.as_written:
+        marked = notes_as_written(site.settings, key, most=most)
+    else:
+        made, topics = test_notes(site, key, most=most)
+        marked = [(one.note, one.gold) for one in made]
+    if not marked:
         raise DeidError(Code.INPUT_EMPTY, key.partition)
     parts: list[str] = []
-    for one in made:
-        spans = (f"{it.start} {it.end} {it.label.value}" for it in one.gold)
-        parts += (one.note.note_id, one.note.patient_id or "", one.note.text, "\n".join(spans))
+    for note, gold in marked:
+        spans = (f"{it.start} {it.end} {it.label.value}" for it in gold)
+        parts += (note.note_id, note.patient_id or "", note.text, "\n".join(spans))
     digest = site.keyring.digest("test notes", *parts, site.spec(topics).dictionary_digest(site.keyring))
     language = corpus_of(key.corpus, site.settings).language
-    return NotesToScore(key, language, [one.note for one in made], [one.gold for one in made], topics, digest)
+    notes, golds = zip(*marked, strict=True)
+    return NotesToScore(key, *key.gold(site.settings), language, notes, golds, topics, digest)
 
 
 class Leaderboard:
@@ -133,7 +148,7 @@ class Leaderboard:
 
     def __init__(self, site: Site) -> None:
         self._site = site
-        self._recorded: dict[str, set[tuple[str, str]]] = {}
+        self._recorded: dict[str, set[tuple[str, str, str]]] = {}
 
     def is_measured(self, detector: MeasuredDetector, given: NotesToScore) -> bool:
         """Whether a detector was measured on these notes, and the figures are in the warehouse.
@@ -141,7 +156,7 @@ class Leaderboard:
         Raises:
             DeidError: As the warehouse does.
         """
-        return self._sealed(detector, given) is not None and self._is_recorded(detector, given.key)
+        return self._sealed(detector, given) is not None and self._is_recorded(detector, given)
 
     def measured(self, detector: MeasuredDetector, given: NotesToScore) -> Measured:
         """What a detector scores on notes, measured and recorded unless that was done.
@@ -151,7 +166,7 @@ class Leaderboard:
                 not know the words of the figures; what the store and the warehouse raise.
         """
         sealed = self._sealed(detector, given)
-        if sealed is not None and self._is_recorded(detector, given.key):
+        if sealed is not None and self._is_recorded(detector, given):
             return Measured(given.key, detector.name, sealed, anew=False)
         # Before any figure is computed; a warehouse that lost its figures has lost that look too.
         taken = self._look(detector, given)
@@ -163,14 +178,20 @@ class Leaderboard:
 
     def _look(self, detector: MeasuredDetector, given: NotesToScore) -> int:
         notes = ((note, gold, ()) for note, gold in zip(given.notes, given.gold, strict=True))
-        return look(
-            self._site,
-            notes,
-            gold=given.key.corpus,
-            locale=given.key.locale,
-            detector_digest=detector.digest,
-            purpose=Purpose.COMPARE,
-        ).number
+        try:
+            return look(
+                self._site,
+                notes,
+                gold=given.word,
+                locale=given.locale,
+                detector_digest=detector.digest,
+                purpose=Purpose.COMPARE,
+            ).number
+        except DeidError as error:
+            if (error.code, error.ref) == (Code.HELD_OUT_REFUSED, "gold"):
+                # A corpus that deid.toml has had only since the last bootstrap is on no list yet.
+                raise DeidError(Code.WAREHOUSE_NOT_READY, given.word) from None
+            raise
 
     def _sealed(self, detector: MeasuredDetector, given: NotesToScore) -> list[Scored] | None:
         manifest = self._site.store.manifest(tables.DETECTOR_SCORES, _partition(detector, given.key))
@@ -185,21 +206,20 @@ class Leaderboard:
         code = plain_digest(module_digest(*_CODE), str(self._site.settings.bench.resamples))
         return [detector.digest, given.digest, code]
 
-    def _is_recorded(self, detector: MeasuredDetector, key: CorpusKey) -> bool:
+    def _is_recorded(self, detector: MeasuredDetector, given: NotesToScore) -> bool:
         known = self._recorded.get(detector.digest)
         if known is None:
             found = lab_scores(self._site.warehouse.engine(Role.OFFICER), detector.digest)
-            known = self._recorded[detector.digest] = {(on.gold, on.locale) for on, _ in found}
-        return (key.corpus, key.locale) in known
+            known = self._recorded[detector.digest] = {(on.detector, on.gold, on.locale) for on, _ in found}
+        # One detector may have two words: a site's own model in its ensemble, and the same as a plan names it.
+        return (detector.word, given.word, given.locale) in known
 
     def _record(self, detector: MeasuredDetector, given: NotesToScore, scored: Sequence[Scored], taken: int) -> None:
         for it in scored:
-            on = MeasuredOn(
-                *(detector.word, detector.digest, given.key.corpus, it.given), locale=given.key.locale, look=taken
-            )
+            on = MeasuredOn(*(detector.word, detector.digest, given.word, it.given), locale=given.locale, look=taken)
             record_lab_scores(self._site.warehouse.engine(Role.GATEKEEPER), on, it.scores)
         self._recorded.pop(detector.digest, None)
-        if not self._is_recorded(detector, given.key):
+        if not self._is_recorded(detector, given):
             # Of a word that is on no list, nobody sees a figure.
             raise DeidError(Code.WAREHOUSE_NOT_READY)
         meta = {
@@ -210,9 +230,17 @@ class Leaderboard:
 
 
 def here(site: Site, plan: BenchPlan) -> tuple[list[CorpusKey], list[str]]:
-    """The corpora of a plan that are here, in their locales; and the names of those that are not."""
-    found = {name: is_carrier(corpus_of(name, site.settings), site.settings) for name in plan.corpora}
-    return [key for key in plan.surrogate_corpora() if found[key.corpus]], [
+    """The corpora of a plan that are here, in their locales; and the names of those that are not.
+
+    Raises:
+        DeidError: `corpus-unknown`; `plan-invalid` for a corpus that cannot be measured as it is written.
+    """
+    corpora = {name: corpus_of(name, site.settings) for name in plan.corpora}
+    for key in plan.corpus_keys():
+        if key.as_written and not has_gold_as_written(corpora[key.corpus], site.settings):
+            raise DeidError(Code.PLAN_INVALID, f"corpora.{key.corpus}.locales (it has no gold as it is written)")
+    found = {name: is_carrier(corpus, site.settings) for name, corpus in corpora.items()}
+    return [key for key in plan.corpus_keys() if found[key.corpus]], [
         name for name, is_here in found.items() if not is_here
     ]
 
@@ -254,7 +282,9 @@ def _measure(detector: MeasuredDetector, given: NotesToScore, resamples: int) ->
         scores = list(_figures(reading, given, resamples))
         if given.language == _ENGLISH and inputs is Inputs.TEXT:
             own = detector.claims is not None
-            claims = {detector.word: detector.claims} if detector.claims is not None else claims_of_peers()
+            # Of a prompt, whichever model was asked.
+            whose = detector.word.partition("@")[0]
+            claims = {whose: detector.claims} if detector.claims is not None else claims_of_peers()
             for word, labels in claims.items():
                 scores += _on_claims(reading, given, word, labels, resamples, own=own)
         yield Scored(
@@ -289,18 +319,15 @@ def _figures(reading: Reading, given: NotesToScore, resamples: int) -> Iterator[
         answered = summarise([it for number, it in enumerate(counts) if number not in failed], resamples=resamples)
         for measure in ("recall", "precision", "f1"):
             yield from _share("words", f"{measure}_answered", getattr(answered, measure))
-    for partly in Partly:
-        end = "" if partly is Partly.GENEROUS else f"_{partly.value}"
-        tokens = token_scores(
-            (
-                count_tokens(note.text, gold, spans, partly=partly, by_label=False, cluster=note.patient_id)
-                for note, gold, spans in read
-            ),
-            resamples=resamples,
-        )
-        for measure in ("recall", "precision", "f1"):
-            if (name := f"{measure}{end}") in MEASURES:  # recall on both sides is the conservative one
-                yield from _share("tokens", name, getattr(tokens, measure))
+    texts = [(note.text, gold, spans, note.patient_id) for note, gold, spans in read]
+    yield from (it for it in of_tokens(texts, resamples) if it.n)
+    if given.topics is not None:  # of gold as it is written, neither
+        yield from (it for it in of_patients_alone(texts, resamples) if it.n)
+        sexes = {patient_id: patient.sex or "" for patient_id, patient in given.topics.patients.items()}
+        yield from of_names(texts, sexes, given.locale, resamples)
+    releases = released(given.notes, given.gold, reading)
+    yield from of_occurrences(releases)
+    yield from of_codes(releases, resamples)
     if reading.seconds is not None:
         seconds = max(reading.seconds, 1e-6)
         yield LabScore("cost", "words_per_second", given.words / seconds)

@@ -12,23 +12,25 @@ from importlib import resources
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
 from deid_platform.bench.corpora import CorpusKey
-from deid_platform.corpora.catalogue import PUBLISHED
+from deid_platform.corpora.gold_words import AS_WRITTEN
+from deid_platform.detection.named import UNRECOVERED, is_model, is_own, parted
 from deid_platform.detection.peers.process import Peer
 from deid_platform.errors import Code, DeidError, did_you_mean
-from deid_platform.llm.prompts import prompt_names
+from deid_platform.llm.prompts import DEIDENTIFY, is_shipped, prompt_of
 from deid_platform.settings import Settings
 from deid_platform.strict_yaml import read_yaml
 from deid_platform.surrogates.locales import LOCALES
 
-OURS = ("rules", "ensemble")
-"""The platform's own detectors that a plan may name; any other name is a chat model's or a peer's."""
+OURS = ("rules", "ensemble", UNRECOVERED)
+"""The platform's own detectors as the site has them; the last without recovery of clinical terms."""
 CHAT = "chat:"
 """Before the name of a prompt to the language model of deid.toml."""
 _SHIPPED = resources.files("deid_platform.bench") / "plans"
+_CORPUS = re.compile(r"[a-z][a-z0-9_]{0,39}")  # as `settings.Identifier`
 _SAFE_KEY = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,39}")
 # What pydantic calls a fault, where its own word says little.
 _FAULTS = {"extra_forbidden": "there is no such key", "missing": "it has to be set"}
@@ -42,7 +44,7 @@ class CorpusPlan(_Part):
     """What is measured on one corpus.
 
     Attributes:
-        locales: Whose identifiers it is given.
+        locales: Whose identifiers it is given; `as-written` for a site's own gold as it is.
         notes: The most notes of each locale; as many as the plan says unless given.
     """
 
@@ -52,7 +54,7 @@ class CorpusPlan(_Part):
     @field_validator("locales")
     @classmethod
     def _known(cls, locales: tuple[str, ...]) -> tuple[str, ...]:
-        if not set(locales) <= set(LOCALES) or len(set(locales)) < len(locales):
+        if not set(locales) <= {*LOCALES, AS_WRITTEN} or len(set(locales)) < len(locales):
             raise PydanticCustomError("locales", "each one of `deid corpora locales`, once")
         return locales
 
@@ -62,8 +64,10 @@ class BenchPlan(_Part):
 
     Attributes:
         says: What it is for.
-        detectors: `rules`, `ensemble`, `chat:PROMPT`, and peers as docs/peers.md names them.
-        corpora: Published corpora by name, in the order in which they are measured.
+        detectors: `rules`, `ensemble`, `ensemble-unrecovered` (without recovery of clinical terms), `ensemble:MODEL`,
+            `model:MODEL`, `chat:PROMPT`, peers as docs/peers.md names them, and a model joined with one,
+            `model:MODEL+PEER`. A prompt's file is beside the plan's.
+        corpora: Corpora by the names that `deid corpora` lists, in the order in which they are measured.
         notes: The most notes of each corpus and locale.
     """
 
@@ -74,34 +78,27 @@ class BenchPlan(_Part):
 
     @field_validator("detectors")
     @classmethod
-    def _named(cls, detectors: tuple[str, ...]) -> tuple[str, ...]:
-        for name in detectors:
-            if name.startswith(CHAT):
-                if name.removeprefix(CHAT) not in prompt_names():
-                    raise PydanticCustomError("detector", "no prompt has that name")
-            elif name not in OURS:
-                try:
-                    Peer.parse(f"{name}=")
-                except DeidError:
-                    raise PydanticCustomError("detector", "no detector and no peer has that name") from None
-        if len(set(detectors)) < len(detectors):
+    def _named(cls, detectors: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        beside = (info.context or {}).get("beside", Path())
+        named, shown = zip(*(_detector(name, beside) for name in detectors), strict=True)
+        if len(set(shown)) < len(shown):
             raise PydanticCustomError("detector", "each once")
-        return detectors
+        return named
 
     @field_validator("corpora")
     @classmethod
-    def _published(cls, corpora: dict[str, CorpusPlan]) -> dict[str, CorpusPlan]:
-        if not set(corpora) <= set(PUBLISHED):
-            # Figures in the warehouse may have no other names.
-            raise PydanticCustomError("corpus", "each a published corpus")
+    def _named_corpora(cls, corpora: dict[str, CorpusPlan]) -> dict[str, CorpusPlan]:
+        if not all(map(_CORPUS.fullmatch, corpora)):
+            raise PydanticCustomError("corpus", "each a name of `deid corpora`")
         return corpora
 
     @property
     def peers(self) -> tuple[str, ...]:
-        """The peers among its detectors."""
-        return tuple(name for name in self.detectors if name not in OURS and not name.startswith(CHAT))
+        """The peers among its detectors, those that are joined with a model too."""
+        others = (name for name in self.detectors if not _is_ours(name) and not name.startswith(CHAT))
+        return tuple(dict.fromkeys((parted(name) or ("", name))[1] for name in others))
 
-    def surrogate_corpora(self) -> Iterator[CorpusKey]:
+    def corpus_keys(self) -> Iterator[CorpusKey]:
         """Its corpora in their locales, in order."""
         for name, corpus in self.corpora.items():
             yield from (CorpusKey(name, locale) for locale in corpus.locales)
@@ -110,6 +107,23 @@ class BenchPlan(_Part):
         """The most notes of a corpus in a locale, whether or not the plan has the corpus."""
         planned = self.corpora.get(corpus)
         return self.notes if planned is None or planned.notes is None else planned.notes
+
+
+def _detector(name: str, beside: Path) -> tuple[str, str]:
+    """A detector's name, of a prompt's file with its whole path, and what the leaderboard calls it."""
+    try:
+        if name.startswith(CHAT):
+            chosen = name.removeprefix(CHAT)
+            asked = prompt_of(chosen, *DEIDENTIFY, beside=beside)
+            return name if is_shipped(asked) else f"{CHAT}{beside / chosen}", f"{CHAT}{asked.name}"
+        model, peer = parted(name) or ("", name)
+        if not _is_ours(name):
+            Peer.parse(f"{peer}=")
+    except DeidError:
+        raise PydanticCustomError("detector", "no detector, prompt or peer has that name") from None
+    if model and not is_model(model):
+        raise PydanticCustomError("detector", "only a model alone is joined with a peer")
+    return name, name
 
 
 def plan_names() -> tuple[str, ...]:
@@ -127,7 +141,7 @@ def load_plan(name_or_path: str | Path) -> BenchPlan:
     if name in plan_names():
         return parse_plan((_SHIPPED / f"{name}.yaml").read_bytes())
     try:
-        return parse_plan(Path(name_or_path).read_bytes())
+        return parse_plan(Path(name_or_path).read_bytes(), Path(name_or_path).absolute().parent)
     except (OSError, ValueError):
         raise DeidError(Code.PLAN_UNKNOWN, did_you_mean(name, plan_names())) from None
 
@@ -144,14 +158,30 @@ def plan_of(settings: Settings, asked: str | None = None) -> BenchPlan:
     return load_plan(name if name in plan_names() else settings.path(Path(name)))
 
 
-def parse_plan(source: bytes) -> BenchPlan:
+def models_of(settings: Settings) -> tuple[str, ...]:
+    """The models that an installation's plan names, alone, in the ensemble or joined; none of an unreadable plan.
+
+    A name with a bar, which parts the dimensions of a partition, is left out.
+    """
+    try:
+        names = plan_of(settings).detectors
+    except DeidError:  # `deid bench` says why
+        return ()
+    return tuple(name for name in names if name not in OURS and (parted(name) or is_own(name)) and "|" not in name)
+
+
+def parse_plan(source: bytes, beside: Path = Path()) -> BenchPlan:
     """A plan from YAML.
+
+    Args:
+        source: The document.
+        beside: The folder that relative paths in it are in.
 
     Raises:
         DeidError: `plan-invalid`, naming the key that is missing, unknown, doubled or of the wrong kind.
     """
     try:
-        return BenchPlan.model_validate(read_yaml(source))
+        return BenchPlan.model_validate(read_yaml(source), context={"beside": beside})
     except ValidationError as error:
         faults = {
             f"{'.'.join(map(_shown, fault['loc'])) or 'plan'} ({_FAULTS.get(fault['type'], fault['type'])})"
@@ -160,6 +190,11 @@ def parse_plan(source: bytes) -> BenchPlan:
         raise DeidError(Code.PLAN_INVALID, ", ".join(sorted(faults))) from None
     except ValueError:
         raise DeidError(Code.PLAN_INVALID, "not YAML without doubled keys") from None
+
+
+def _is_ours(name: str) -> bool:
+    """Whether it is a detector of the platform, with the site's models or with one that the plan names."""
+    return name in OURS or (is_own(name) and ":" in name)
 
 
 def _shown(key: str | int) -> str:

@@ -10,10 +10,8 @@ the detector (prompt, model, what reads its answers) and of the notes; trials of
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 from deid_platform.bench.corpora import CorpusKey, notes_for_tuning
@@ -21,7 +19,7 @@ from deid_platform.bench.detectors import ChatDetector
 from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.scores import count_note, summarise
 from deid_platform.labels import Label
-from deid_platform.llm.prompts import Prompt, Task, prompt, prompt_names, read_prompt
+from deid_platform.llm.prompts import Prompt
 from deid_platform.notes import Span, Topics
 from deid_platform.refresh import tables
 from deid_platform.refresh.lock import installation_lock
@@ -32,7 +30,6 @@ ON = {"en": CorpusKey("e3c_en", "en_US"), "it": CorpusKey("e3c_it", "it_IT")}
 """By language, what prompts in it are tried on: clinical cases of one collection."""
 _PARTITION = "all"
 _MEASURES = ("recall", "precision", "f1")
-_NAME = re.compile(r"[a-z][a-z0-9-]{0,39}")
 
 
 @dataclass(frozen=True)
@@ -75,26 +72,6 @@ class Trial:
     def key(self) -> tuple[str, str]:
         """By what it is known."""
         return self.digest, self.on
-
-
-def prompt_of(name_or_path: str) -> Prompt:
-    """A prompt that is shipped by its name, or one in a file by its path.
-
-    Raises:
-        DeidError: `prompt-unknown` if there is neither; `prompt-invalid`.
-    """
-    if name_or_path in prompt_names():
-        return prompt(name_or_path)
-    try:
-        source = Path(name_or_path).read_bytes()
-    except (OSError, ValueError):
-        return prompt(name_or_path)  # is refused, with the nearest name
-    found = read_prompt(source, "the file")
-    if not _NAME.fullmatch(found.name):  # it is shown beside the others
-        raise DeidError(Code.PROMPT_INVALID, "the file: name")
-    if found.task not in (Task.EXTRACT, Task.REWRITE, Task.TAG):
-        raise DeidError(Code.PROMPT_INVALID, "the file: task")
-    return found
 
 
 def tried(site: Site, asked: Prompt, most: int | None = None) -> Trial:

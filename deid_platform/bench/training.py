@@ -7,9 +7,18 @@ Belongs here: training under an installation, on nothing that it measures on. Do
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from deid_platform.bench.corpora import CorpusKey, sealed
+from deid_platform.corpora.formats import gold_format
+from deid_platform.corpora.gold import SCHEME, Gold
+from deid_platform.corpora.injection.corpus import Part
+from deid_platform.errors import Code, DeidError
 from deid_platform.refresh import tables
 from deid_platform.refresh.site import Site
 from deid_platform.training.plan import Plan, carried_out, text_digest
@@ -32,6 +41,12 @@ class OwnModel:
     digest: str
     losses: tuple[tuple[int, float], ...]
 
+    @property
+    def thresholds(self) -> list[tuple[str, float]]:
+        """Labels and the probability from which their words are hidden; none where the likeliest class decides."""
+        least = self.card["thresholds"]
+        return [] if isinstance(least, str) else sorted(least.items())
+
 
 def train_own(site: Site, starting: Starting | None = None) -> OwnModel:
     """Trains as the section `[training]` says.
@@ -41,21 +56,46 @@ def train_own(site: Site, starting: Starting | None = None) -> OwnModel:
         starting: Loads what it starts from; `training.starting.start_of` unless given.
 
     Raises:
-        DeidError: What `carried_out` raises.
+        DeidError: `not-materialized` if a surrogate corpus is not made; `settings-invalid` if gold beside one has other
+            label names; what `carried_out` raises.
     """
     asked = site.settings.training
-    plan = Plan(
-        folder=site.settings.path(asked.folder),
-        gold=tuple(map(site.settings.path, asked.gold)),
-        scheme=asked.scheme,
-        start=asked.start,
-        epochs=asked.epochs,
-        seed=asked.seed,
-        preset=asked.preset,
-    )
-    done = carried_out(plan, site.settings, measured=measured_on(site), models=site.models, starting=starting)
+    if asked.corpora and asked.scheme not in (None, SCHEME):
+        raise DeidError(Code.SETTINGS_INVALID, "training.scheme")
+    with training_parts(site, asked.corpora) as filled:
+        plan = Plan(
+            folder=site.settings.path(asked.folder),
+            gold=(*map(site.settings.path, asked.gold), *filled),
+            scheme=asked.scheme,
+            start=asked.start,
+            epochs=asked.epochs,
+            seed=asked.seed,
+            preset=asked.preset,
+        )
+        done = carried_out(plan, site.settings, measured=measured_on(site), models=site.models, starting=starting)
     told = [json.loads(line) for line in done.losses.read_text(encoding="utf-8").splitlines()]
     return OwnModel(done.model.card, done.model.digest, tuple((it["step"], it["loss"]) for it in told))
+
+
+@contextmanager
+def training_parts(site: Site, partitions: Sequence[str]) -> Iterator[list[Path]]:
+    """The training parts of surrogate corpora as files of gold, while they are needed.
+
+    Raises:
+        DeidError: `not-materialized` if one is not made.
+    """
+    if not partitions:
+        yield []
+        return
+    with TemporaryDirectory(dir=site.settings.home_path) as folder:
+        files = []
+        for name in partitions:
+            files.append(Path(folder, f"{name}.jsonl"))
+            site.store.required(tables.SURROGATE_NOTES, name)
+            part = sealed(site, CorpusKey.of(name), Part.TRAINING)
+            golds = (Gold(note.note_id, spans, note=note) for note, spans, _ in part)
+            gold_format("jsonl").write(golds, files[-1])
+        yield files
 
 
 def measured_on(site: Site) -> frozenset[str]:

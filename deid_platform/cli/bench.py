@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from deid_platform.bench.plan import BenchPlan
     from deid_platform.refresh.site import Site
 
-_MARTS = ("leaderboard", "efficiency", "published_beside_ours")
+_MARTS = ("leaderboard", "efficiency", "token_scores", "sex_gap", "published_beside_ours", "published_coverage")
 
 
 def bench(
@@ -38,12 +38,12 @@ def bench(
     as_json: Json = False,
     config: Config = None,
 ) -> None:
-    """Measure detectors of any kind on surrogate corpora, and record their scores for the leaderboard.
+    """Measure detectors of any kind on surrogate corpora and on a site's own gold, and record their scores.
 
-    Needs the published corpora (`deid corpora`). Peers are those of [peers] in deid.toml, and prompts go to the model
-    of [llm]; what is not here is named and left out. What was measured and has not changed since is not measured again,
-    so a run that was stopped goes on where it was. Exit status 1 means that a detector failed on a corpus, or that the
-    marts could not be built.
+    The corpora are those of `deid corpora`, published ones and the site's own. Peers are those of [peers] in deid.toml,
+    and prompts go to the model of [llm] or else of [vllm]; what is not here is named and left out. What was measured
+    and has not changed since is not measured again, so a run that was stopped goes on where it was. Exit status 1 means
+    that a detector failed on a corpus, or that the marts could not be built.
     """
     from deid_platform.bench.plan import plan_of
     from deid_platform.settings import config_path
@@ -95,7 +95,10 @@ def _bench(site: Site, path: Path, plan: BenchPlan, *, dry_run: bool, marts: boo
     anew = sum(it.anew for it in found)
     say(f"{counted(len(found), 'score')} of a detector on a corpus in a locale: {anew:,} measured, the rest as before")
     if found and not as_json:
-        say(f"measured on {Source.of('published', 'topics').both}")
+        keys_of = dict.fromkeys(it.key for it in found)
+        sources = (Source.of(key.gold(site.settings)[0], "text" if key.as_written else "topics") for key in keys_of)
+        for said in dict.fromkeys(source.both for source in sources):
+            say(f"measured on {said}")
     show(COLUMNS, board_rows(scored for it in found for scored in it.scored), as_json=as_json)
     built = not marts or _build_marts(site, path)
     return bool(failures) or not built

@@ -32,17 +32,16 @@ from deid_platform.cli.inputs import (
     settings_or_none,
     topics_of,
 )
+from deid_platform.cli.released import asking
 from deid_platform.cli.terminal import Json, counted, out, progress, say, show_json
-from deid_platform.errors import Code, DeidError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from deid_platform.evaluation.comparison import Compared, Hidden
-    from deid_platform.evaluation.side_by_side import Finder, NotesRead
-    from deid_platform.llm.prompted import Asking
+    from deid_platform.evaluation.notes_read import NotesRead
+    from deid_platform.evaluation.side_by_side import Finder
     from deid_platform.reports.comparison.tables import ShownTable
-    from deid_platform.settings import Settings
 
 
 def compare(
@@ -54,14 +53,24 @@ def compare(
         ),
     ],
     detectors: Annotated[
-        list[str],
+        list[str] | None,
         typer.Option(
             help="Two or more, parted by commas: a registered detector; `model:MODEL`, a model alone; "
-            "`ensemble:MODEL`, the ensemble with that model; `chat:PROMPT`, a prompt to the language model of "
-            "deid.toml (docs/language-models.md); or a peer, `NAME[:ENGINE:MODEL][=INTERPRETER]` (docs/peers.md), "
-            "whose interpreter may stand in [peers] of deid.toml. MODEL is a model's name or folder. May be repeated.",
+            "`ensemble:MODEL`, the ensemble with that model; `chat:PROMPT`, a prompt, by name or file, to the language "
+            "model of deid.toml (docs/language-models.md); or a peer, `NAME[:ENGINE:MODEL][=INTERPRETER]` "
+            "(docs/peers.md), whose interpreter may stand in [peers] of deid.toml; `model:MODEL+PEER`, both joined. "
+            "MODEL is a model's name or folder. May be repeated.",
         ),
-    ],
+    ] = None,
+    released: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--released",
+            metavar="[NAME=]FILE",
+            help="Released texts of any system as one more detector, called NAME or `released`: JSON lines "
+            '{"note_id", "text"}, CSV or Parquet. Words of the note that they have not are hidden. May be repeated.',
+        ),
+    ] = None,
     html: Annotated[
         Path | None,
         typer.Option(
@@ -96,6 +105,8 @@ def compare(
 ) -> None:
     """Compare detectors on the same notes: what each hides, what the others hide too, and where they differ.
 
+    Of released texts, what stands in the note and not in them counts as hidden, and a note without one as failed.
+
     Without gold, agreement is all that there is: it says how alike detectors are, not how good. With gold, each is
     scored as `deid evaluate` does, with its paired difference from the first one. Peers read the text alone; topics,
     recognizers and the allow list go to those that use them. A detector, model or peer that is not there is refused
@@ -105,7 +116,7 @@ def compare(
     from deid_platform.detection import DetectorSpec, detector_names
     from deid_platform.detection.models.device import usable
     from deid_platform.engine import LocalEngine
-    from deid_platform.evaluation import comparison, side_by_side
+    from deid_platform.evaluation import comparison, named_detectors, notes_read, side_by_side
     from deid_platform.output import STANDARD_OUTPUT, Output
     from deid_platform.reports.comparison import comparison_html, comparison_records, comparison_tables
     from deid_platform.settings import files_in_force
@@ -115,7 +126,10 @@ def compare(
     must_exist(notes=None if folder else from_file, patients=patients, providers=providers, facilities=facilities)
     if html == STANDARD_OUTPUT:
         raise typer.BadParameter("name a file: it holds text of notes", param_hint="--html")
-    beside = (patients, providers, facilities, recognizers, keep, *files_in_force())
+    texts = [named_detectors.Texts.parse(written) for written in released or ()]
+    for text in texts:
+        must_exist(released=text.path)
+    beside = (patients, providers, facilities, recognizers, keep, *(text.path for text in texts), *files_in_force())
     page = None if html is None else Output.at(html).apart_from((from_file or Path("/dev/stdin"), *beside))
     mapping = column_mapping(columns, feed)
     base = DetectorSpec(
@@ -127,11 +141,11 @@ def compare(
     )
     settings = settings_or_none(None)
     peers = {} if settings is None else {name: settings.path(path) for name, path in settings.peers.items()}
-    named = side_by_side.detectors(detectors, base, peers, lambda: _asking(settings))
+    named = named_detectors.detectors(detectors or (), base, peers, lambda: asking(settings), texts)
     if len(named) < 2:
         raise typer.BadParameter("name at least two; `deid evaluate` scores one", param_hint="--detectors")
     with side_by_side.ready(named, LocalEngine(workers=workers)) as finders:
-        read = side_by_side.read(
+        read = notes_read.read(
             notes,
             mapping=mapping,
             table_format=table_format,
@@ -169,15 +183,6 @@ def compare(
     if page is not None:
         say("the page holds text of notes and belongs into the PHI zone")
     end_refused(read.refusals)
-
-
-def _asking(settings: Settings | None) -> Asking:
-    """As the deid.toml in force says; none is as one without the section."""
-    from deid_platform.llm.prompted import Asking
-
-    if settings is None:
-        raise DeidError(Code.LLM_MISSING)
-    return Asking.of(settings)
 
 
 def _found(finder: Finder, read: NotesRead) -> tuple[Compared, Sequence[Sequence[Hidden]]]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from deid_platform.cli.inputs import DetectorName, Models, settings_or_none
-from deid_platform.cli.terminal import Config, Json, Value, counted, progress, say, show
+from deid_platform.cli.terminal import Config, Json, Value, console, counted, progress, say, show, site_of
 
 if TYPE_CHECKING:
     from deid_platform.corpora.injection.carriers import Carrier
@@ -37,10 +37,11 @@ def listed(context: typer.Context, as_json: Json = False, config: Config = None)
 
 
 def _rows(settings: Settings | None) -> Iterator[tuple[Value, ...]]:
-    from deid_platform.corpora.catalogue import known_corpora, overview
+    from deid_platform.corpora.catalogue import known_corpora
     from deid_platform.corpora.feeds import DATABASES
     from deid_platform.corpora.formats import FORMATS
     from deid_platform.corpora.injection.corpus import Part
+    from deid_platform.corpora.overview import overview
 
     for corpus in known_corpora(settings).values():
         it = overview(corpus, settings)
@@ -49,8 +50,6 @@ def _rows(settings: Settings | None) -> Iterator[tuple[Value, ...]]:
         aside = it.left_out, it.near_copies, it.unknown_types
         yield corpus.name, "corpus", corpus.what, it.readable, notes, *parts, *aside
     nothing: tuple[Value, ...] = (None,) * len(_COUNTS)
-    made = "as many notes as are asked for"
-    yield "hospital", "generator", "a synthetic hospital: `deid hospital`", made, None, *nothing
     for name, what in [*((name, what) for name, (_, what) in FORMATS.items()), *DATABASES.items()]:
         deliveries, held = _arrived(settings, name)
         yield name, "format", what, f"deliveries: {deliveries}" if deliveries else False, held, *nothing
@@ -134,6 +133,37 @@ def fill(
     if scan is not None:
         said = ", ".join(f"{lost[reason]} {reason}" for reason in sorted(lost)) or "none"
         say(f"lost on paper ({scan}): {said}")
+
+
+@corpora.command("make")
+def make(
+    corpus: Annotated[list[str], typer.Argument(help="Corpora by name, as `deid corpora` lists them.")],
+    locale: Annotated[list[str] | None, typer.Option(help="One of `deid corpora locales`; may be repeated.")] = None,
+    scores: Annotated[bool, typer.Option("--scores", help="Let the configured detector read, and score it.")] = False,
+    config: Config = None,
+) -> None:
+    """Make surrogate corpora in the installation: the job `surrogate_corpora`, for the UI and what reads them.
+
+    By default in the locale en_US, and notes and statistics alone. Exit status 1 means that one could not be made.
+    """
+    from deid_platform.bench.corpora import CorpusKey
+    from deid_platform.corpora.catalogue import corpus_of
+    from deid_platform.settings import config_path
+    from deid_platform.surrogates.locales import locale as locale_of
+
+    path = config_path(config)
+    settings = site_of(path).settings
+    keys = [CorpusKey(corpus_of(name, settings).name, it) for name in corpus for it in locale or ("en_US",)]
+    for key in keys:  # a mistyped name is told before the platform is loaded
+        locale_of(key.locale)
+    with console.status("loading the platform"):
+        from deid_platform.main_job import make_corpora
+    failed = False
+    for key, failure in make_corpora(path, keys, scores=scores):
+        say(f"{key.corpus} in {key.locale}: {failure or 'made'}")
+        failed |= failure is not None
+    if failed:
+        raise typer.Exit(1)
 
 
 @corpora.command("check")

@@ -20,6 +20,7 @@ db = typer.Typer(help="The warehouse: roles, migrations, a psql session.", no_ar
 @db.command("bootstrap")
 def db_bootstrap(config: Config = None) -> None:
     """Make the key secret, the server, its roles and its schemas, or bring them up to date. Safe to repeat."""
+    from deid_platform.corpora.gold_words import words_of_own
     from deid_platform.settings import ensure_secret
     from deid_platform.warehouse.migrate import prepare
 
@@ -27,7 +28,8 @@ def db_bootstrap(config: Config = None) -> None:
     ensure_secret(site.settings)
     demanded = site.settings.thresholds.signed_dossier
     with progress("preparing the warehouse"):
-        prepare(site.warehouse, profile=site.settings.profile, signed_dossier=demanded)
+        golds = words_of_own(site.settings)
+        prepare(site.warehouse, profile=site.settings.profile, signed_dossier=demanded, golds=golds)
     say(f"warehouse ready: {site.warehouse.describe()}, gate profile {site.settings.profile}")
     if old := site.warehouse.outdated():
         say(f"the server was started by an earlier version ({', '.join(old)}): run `deid db stop` once")

@@ -15,7 +15,6 @@ import typer
 
 from deid_platform.cli.inputs import (
     Columns,
-    DetectorName,
     Device,
     Facilities,
     Feed,
@@ -37,6 +36,15 @@ from deid_platform.cli.inputs import (
     settings_or_none,
     topics_of,
 )
+from deid_platform.cli.released import (
+    POLICY,
+    Measuring,
+    ReleasedFile,
+    Whose,
+    measure_release,
+    originals,
+    write_formats_of,
+)
 from deid_platform.cli.terminal import Json, console, counted, out, progress, say, show
 
 if TYPE_CHECKING:
@@ -47,7 +55,13 @@ if TYPE_CHECKING:
 
 def evaluate(
     gold: GoldPath,
-    detector: DetectorName = "ensemble",
+    detector: Annotated[
+        str,
+        typer.Option(
+            help="A registered detector, which `deid doctor` lists; or `chat:PROMPT`, `model:MODEL` or a peer, as "
+            "`deid compare` names them, of which the release is measured."
+        ),
+    ] = "ensemble",
     model: Models = None,
     device: Device = "cpu",
     recognizers: Recognizers = None,
@@ -90,21 +104,59 @@ def evaluate(
             "to the language model of deid.toml (docs/language-models.md)."
         ),
     ] = None,
+    released: ReleasedFile = None,
+    policy: Annotated[
+        str | None,
+        typer.Option(
+            help="Measure what --detector would release under this policy, by name or a path to YAML, as --released "
+            f"does. For a prompt or a peer {POLICY} unless told."
+        ),
+    ] = None,
+    save_released: Annotated[
+        Path | None,
+        typer.Option(help="File for the released texts, as --released reads them. It may hold text of notes."),
+    ] = None,
+    write_formats: Annotated[
+        Path | None,
+        typer.Option(help="Only write the gold in eight other formats into this folder, for a system to release."),
+    ] = None,
+    released_formats: Annotated[
+        Path | None,
+        typer.Option(help="Folder of what was released of --write-formats, under the same names: stability."),
+    ] = None,
+    codes: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder of a sequence classifier of `transformers` whose labels are diagnosis codes, for JSC and "
+            "NSDCG of a release (extra ml); by default terms of ICD-10-CM."
+        ),
+    ] = None,
+    token_prices: Annotated[
+        str | None,
+        typer.Option(
+            metavar="IN,OUT",
+            help="What 1,000 tokens that a language model reads and writes cost: the price of 10,000 notes.",
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Score a detector against gold spans: word-level precision, recall and F1, as Murugadoss 2024 does.
+
+    With --released, --policy, or a --detector that is a prompt or a peer, a release is measured instead, by its texts
+    and with gold or without: what is left of identifiers and of the medicine, a row a measure (docs/evaluation.md).
 
     The words of the lines of --misses add up to the missed and wrongly hidden words of `all`; a word with two labels
     counts for each label in its row, and a word that is partly covered counts as found. With --without, the detector
     is scored with all stages and without the named ones, label by label.
     """
     from deid_platform.corpora.gold import SCHEME
-    from deid_platform.detection import DetectorSpec
+    from deid_platform.detection import DetectorSpec, detector_names
     from deid_platform.detection.combination import Combination
     from deid_platform.detection.models.device import usable
     from deid_platform.engine import LocalEngine
     from deid_platform.evaluation.ablation import ablations
     from deid_platform.evaluation.files import contributions_to, score_file
+    from deid_platform.evaluation.named_detectors import is_another
     from deid_platform.reports.scores import (
         ABLATION_COLUMNS,
         CONTRIBUTION_COLUMNS,
@@ -117,17 +169,29 @@ def evaluate(
     )
     from deid_platform.settings import files_in_force
 
-    must_exist(patients=patients, providers=providers, facilities=facilities, spans=spans)
-    given = given_spans(spans, spans_scheme or scheme or SCHEME, detector, model, recognizers, keep)
+    must_exist(patients=patients, providers=providers, facilities=facilities, spans=spans, released=released)
+    if write_formats is not None:
+        write_formats_of(originals(gold, gold_format, scheme, column_mapping(columns, feed)), write_formats)
+        return
     stages = {"--without": bool(without), "--by-source": by_source}
+    of_release = released is not None or policy is not None or is_another(detector)
+    if of_release:
+        _apart("a release", True, {**stages, "--ablation": ablation, "--misses": bool(misses), "--spans": bool(spans)})
+        _apart("--released", bool(released), {"--policy": bool(policy), "--detector": detector != "ensemble"})
+    else:
+        of_texts = {"--save-released": bool(save_released), "--released-formats": bool(released_formats)}
+        of_texts |= {"--codes": bool(codes), "--token-prices": bool(token_prices)}
+        _apart("scores of spans: name --released, --policy, a prompt or a peer", True, of_texts)
+    given = (
+        None if of_release else given_spans(spans, spans_scheme or scheme or SCHEME, detector, model, recognizers, keep)
+    )
     _apart("--spans", given is not None, {**stages, "--ablation": ablation})
     _apart("--ablation", ablation, {**stages, "--misses": misses is not None})
     mapping = column_mapping(columns, feed)
-    notes, refusals = gold_set(gold, gold_format, scheme, mapping)
     topics = topics_of(patients, providers, facilities, mapping)
     models = tuple(model) if model else None
     spec = DetectorSpec(
-        name=detector,
+        name=detector_names()[0] if of_release else detector,
         topics=topics or None,
         recognizers=recognizers,
         keep=keep,
@@ -136,6 +200,19 @@ def evaluate(
         device=usable(device),
         chat_judge=_chat_judge(judge),
     )
+    if of_release:
+        whose = Whose(released, ":".join((detector, *(models or ()))), policy or POLICY, replace(spec, models=None))
+        measure_release(
+            originals(gold, gold_format, scheme, mapping),
+            whose,
+            Measuring(
+                *(resamples, save_released, released_formats, codes, _prices(token_prices)),
+                beside=(gold, patients, providers, facilities, recognizers, keep, *files_in_force()),
+                as_json=as_json,
+            ),
+        )
+        return
+    notes, refusals = gold_set(gold, gold_format, scheme, mapping)
     reduced = replace(spec, without=tuple(without or ()))
 
     if by_source:
@@ -204,6 +281,17 @@ def _say_unjudged() -> None:
     loaded = sys.modules.get("deid_platform.detection.resolve.chat_judge")
     for why, removals in sorted(loaded.FAILURES.items()) if loaded else ():
         say(f"no answer of the judge: {why}: {counted(removals, 'removal')} stay hidden")
+
+
+def _prices(written: str | None) -> tuple[float, float] | None:
+    """Prices of tokens read and written."""
+    if written is None:
+        return None
+    try:
+        read, wrote = map(float, written.split(","))
+    except ValueError:
+        raise typer.BadParameter("two numbers, as 0.03,0.06", param_hint="--token-prices") from None
+    return read, wrote
 
 
 def _apart(option: str, chosen: bool, others: Mapping[str, bool]) -> None:

@@ -48,7 +48,7 @@ GoldPath = Annotated[
     Path,
     typer.Argument(
         help='Notes with gold: JSON lines {"note_id", "text", "spans": [[start, end, label], ...]}, or a file or a '
-        "folder of i2b2, brat, CoNLL, Label Studio, marked text or MIMIC."
+        "folder of i2b2, brat, CoNLL, Label Studio, marked text or MIMIC. With --released also notes without gold."
     ),
 ]
 GoldForm = Annotated[
@@ -59,7 +59,8 @@ GoldScheme = Annotated[
     str | None,
     typer.Option(
         "--scheme",
-        help=f"Label scheme of the gold: {', '.join(sorted(CROSSWALKS))}. By default i2b2-2014, of CoNLL conll-2003.",
+        help=f"Label scheme of the gold: {', '.join(sorted(CROSSWALKS))}. By default i2b2-2014, of CoNLL "
+        "conll-2003, of entities without offsets miranda-2025.",
     ),
 ]
 Spans = Annotated[
@@ -77,8 +78,8 @@ ChatPrompt = Annotated[
     str | None,
     typer.Option(
         "--chat",
-        help="A prompt to the language model of deid.toml, which reads after the detector and may only add "
-        "(docs/language-models.md).",
+        help="A prompt, by name or file, to the language model of deid.toml, which reads after the detector and may "
+        "only add (docs/language-models.md).",
     ),
 ]
 Device = Annotated[str, typer.Option(help="Where models run: cpu, cuda, cuda-or-cpu (docs/model.md).")]

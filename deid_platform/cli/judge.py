@@ -6,60 +6,81 @@ judge is (`evaluation/retention/`), or the judge of the ensemble (`detection/res
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from deid_platform.cli.inputs import DetectorName, GoldForm, GoldPath, GoldScheme, end_refused, gold_set
+from deid_platform.cli.inputs import GoldForm, GoldPath, GoldScheme, end_refused
+from deid_platform.cli.released import POLICY, AnyDetector, PolicyName, ReleasedFile, Whose, originals, releases_of
 from deid_platform.cli.terminal import Config, Json, counted, progress, say, show, show_json
 from deid_platform.errors import Code, DeidError
 
 if TYPE_CHECKING:
-    from deid_platform.corpora.gold_sets import GoldSet
     from deid_platform.evaluation.judge_plan import JudgePlan
     from deid_platform.evaluation.retention.judge_validation import Quality
     from deid_platform.evaluation.retention.judges import Verdict
+    from deid_platform.evaluation.retention.own_pairs import OwnPair
     from deid_platform.evaluation.retention.pairs import LabelledPair
-    from deid_platform.redaction.policy import Policy
-    from deid_platform.settings import Settings
-    from deid_platform.workbench import GoldRelease
 
 judge = typer.Typer(help="Judges of what a release keeps of the medicine, and how good they are.", no_args_is_help=True)
 Prompts = Annotated[
     list[str] | None,
-    typer.Option("--prompt", help="A prompt of docs/retention.md; may be repeated. By default all for this."),
+    typer.Option(
+        "--prompt",
+        help="A prompt of docs/retention.md, or a file with one; may be repeated. By default all for this, of a panel "
+        "retention-few.",
+    ),
+]
+OwnPairs = Annotated[
+    Path | None,
+    typer.Option(
+        "--pairs",
+        help='Pairs that your own physicians labelled: JSON lines {"original", "released", "changed": {"NAME": true, '
+        '...}, "note_id"?}.',
+    ),
 ]
 AsPanel = Annotated[
     bool,
     typer.Option("--panel", help="Ask the panel of [judges] in deid.toml, and say what its majority says."),
 ]
 
-PolicyName = Annotated[str, typer.Option("--policy", help="A shipped policy or a path to YAML.")]
 Most = Annotated[int, typer.Option("--notes", min=1, help="The most notes, from the beginning of the file.")]
 
 
 @judge.command("pairs")
-def pairs(prompts: Prompts = None, panel: AsPanel = False, as_json: Json = False, config: Config = None) -> None:
+def pairs(
+    prompts: Prompts = None,
+    own: OwnPairs = None,
+    panel: AsPanel = False,
+    as_json: Json = False,
+    config: Config = None,
+) -> None:
     """Validate judges on labelled pairs of chunks: the lexical judge, and the language model of deid.toml.
 
-    The pairs come with the platform. An answer that is no judgement counts as judged wrongly, and why there was none is
-    said. With a key secret, answers are kept, so that a run that was stopped goes on where it was.
+    The pairs come with the platform, or are your own with --pairs: then each judge stands beside what more than half of
+    your physicians say, and beside each of them, with its correlations with their mean. An answer that is no judgement
+    counts as judged wrongly, and why there was none is said. With a key secret, answers are kept, so that a run that
+    was stopped goes on where it was.
     """
     from deid_platform.evaluation.judge_plan import JudgePlan, judge_prompts
     from deid_platform.evaluation.retention.chat_judge import ChatJudge, majority
     from deid_platform.evaluation.retention.judge_validation import agreement
     from deid_platform.evaluation.retention.lexical_judge import LexicalJudge
+    from deid_platform.evaluation.retention.own_pairs import own_pairs
     from deid_platform.evaluation.retention.pairs import labelled_pairs
     from deid_platform.llm.engines import Engines
     from deid_platform.llm.prompts import Task
     from deid_platform.settings import load_settings
 
     settings = load_settings(config)
-    plan = (JudgePlan.panel if panel else JudgePlan.single)(settings, judge_prompts(Task.RETENTION, prompts or ()))
+    chosen = judge_prompts(Task.RETENTION, prompts or (("retention-few",) if panel else ()))
+    labelled, mine = labelled_pairs(), [] if own is None else own_pairs(own)
+    plan = (JudgePlan.panel if panel else JudgePlan.single)(settings, chosen)
     judges = [ChatJudge(asked) for asked in plan.asked(Engines())]
-    asked = labelled_pairs()
-    texts = [pair.texts for pair in asked]
+    texts = [pair.texts for pair in mine or labelled]
     of_chat: list[list[Verdict]] = []
     for each in judges:
         with progress(each.identity.model) as bar:
@@ -75,10 +96,12 @@ def pairs(prompts: Prompts = None, panel: AsPanel = False, as_json: Json = False
     ]
     if panel and len(judges) > 1:
         named.append((f"majority of {len(judges)}", majority(of_chat)))
-    shown = [(name, _in_all_groups(verdicts, asked)) for name, verdicts in named]
-    _show_quality(shown, as_json=as_json)
-    for name, groups in shown:
-        _say_failures(name, groups["all"].failures)
+    if mine:
+        _show_physicians(mine, named, as_json=as_json)
+    else:
+        _show_quality([(name, _in_all_groups(verdicts, labelled)) for name, verdicts in named], as_json=as_json)
+    for name, verdicts in named:
+        _say_failures(name, Counter(verdict.failure.value for verdict in verdicts if verdict.failure))
     if panel and len(judges) > 1:
         _say_agreement(*agreement(of_chat))
     _say_kept(plan)
@@ -89,19 +112,30 @@ def pairs(prompts: Prompts = None, panel: AsPanel = False, as_json: Json = False
 @judge.command("retention")
 def retention(
     gold: GoldPath,
-    prompts: Annotated[str, typer.Option("--prompt", help="A prompt of docs/retention.md.")] = "retention-few",
+    prompts: Annotated[
+        str, typer.Option("--prompt", help="A prompt of docs/retention.md, or a file.")
+    ] = "retention-few",
     panel: AsPanel = False,
-    detector: DetectorName = "ensemble",
-    policy: PolicyName = "safe_harbor_plus_providers",
+    detector: AnyDetector = "ensemble",
+    released: ReleasedFile = None,
+    pairs_model: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder of a paraphrase or an entailment model of `transformers`, as one more judge (extra ml). "
+            "Without a language model in deid.toml nobody else is asked."
+        ),
+    ] = None,
+    policy: PolicyName = POLICY,
     scheme: GoldScheme = None,
     gold_format: GoldForm = None,
     notes: Most = 100,
     as_json: Json = False,
     config: Config = None,
 ) -> None:
-    """Measure what a release of gold notes keeps of the medicine: CIRE by the language model, and lexical retention.
+    """Measure what a release of notes keeps of the medicine: CIRE by the language model, and lexical retention.
 
-    The notes are released by the detector on their text alone; the chunks go to the language model of deid.toml.
+    The notes, which need no gold, are released by the detector on their text alone, or --released has what any system
+    released of them. The chunks go to the language model of deid.toml.
     """
     from deid_platform.evaluation.judge_plan import JudgePlan, judge_prompts
     from deid_platform.evaluation.retention.chat_judge import ChatJudge, Majority
@@ -115,13 +149,21 @@ def retention(
     from deid_platform.settings import load_settings
 
     settings = load_settings(config)
-    plan = (JudgePlan.panel if panel else JudgePlan.single)(settings, judge_prompts(Task.RETENTION, [prompts]))
-    chat: list[Judge] = [ChatJudge(asked) for asked in plan.asked(Engines())]
-    read, refusals = gold_set(gold, gold_format, scheme)
-    released = _released(read, detector, policy, notes, settings)[1]
-    pairs = [Pair(it.note.text, it.redaction.text, it.note.patient_id) for it in released if it.redaction]
+    plan = None
+    judges: list[Judge] = [LexicalJudge()]
+    if pairs_model is None or settings.llm is not None or settings.vllm is not None:
+        plan = (JudgePlan.panel if panel else JudgePlan.single)(settings, judge_prompts(Task.RETENTION, [prompts]))
+        chat: list[Judge] = [ChatJudge(asked) for asked in plan.asked(Engines())]
+        judges += [Majority(chat)] if len(chat) > 1 else chat
+    if pairs_model is not None:
+        from deid_platform.evaluation.retention.sequence_models import pair_classifier
+
+        judges.append(pair_classifier(pairs_model))
+    read = originals(gold, gold_format, scheme)
+    made = releases_of(read, Whose(released, detector, policy), settings, most=notes)[1]
+    pairs = [Pair(it.note.text, it.text, it.note.patient_id) for it in made.notes if it.text is not None]
     records = []
-    for each in (LexicalJudge(), *([Majority(chat)] if len(chat) > 1 else chat)):
+    for each in judges:
         with progress(each.identity.model):
             found = measured(note_retentions(pairs, each), each.identity)
         records.append(retention_record(found))
@@ -131,30 +173,34 @@ def retention(
             show_json(record)
     else:
         show([name.replace("_", " ") for name in RETENTION], ([record[it] for it in RETENTION] for record in records))
-    _say_kept(plan)
-    if records[-1]["mean"] is None:
+    if plan is not None:
+        _say_kept(plan)
+    if any(record["mean"] is None for record in records):
         raise typer.Exit(3)
-    end_refused(refusals)
+    end_refused(read.refusals)
 
 
 @judge.command("panel")
 def panel_of_judges(
     gold: GoldPath,
     prompts: Annotated[
-        list[str] | None, typer.Option("--prompt", help="May be repeated: panel-zero unless told.")
+        list[str] | None, typer.Option("--prompt", help="By name or file; may be repeated: panel-zero unless told.")
     ] = None,
-    detector: DetectorName = "ensemble",
-    policy: PolicyName = "safe_harbor_plus_providers",
+    detector: AnyDetector = "ensemble",
+    released: ReleasedFile = None,
+    policy: PolicyName = POLICY,
     scheme: GoldScheme = None,
     gold_format: GoldForm = None,
     notes: Most = 100,
     as_json: Json = False,
     config: Config = None,
 ) -> None:
-    """Ask the panel of [judges] which identifiers a release of gold notes hides, beside what the spans say.
+    """Ask the panel of [judges] which identifiers a release of gold notes hides, beside what is known of it.
 
-    The notes are released by the detector on their text alone. Each judge is asked for one label of a note at a time;
-    an identifier that is left is a positive. What more than half of the panel says counts, the rest is discarded.
+    The notes are released by the detector on their text alone, or --released has what any system released of them. What
+    spans say is known where there are any; of a text alone, a gold text that stands in it is left. Each judge is asked
+    for one label of a note at a time; an identifier that is left is a positive. What more than half of the panel says
+    counts, the rest is discarded.
     """
     from deid_platform.evaluation import chat_panel
     from deid_platform.evaluation.judge_plan import JudgePlan, judge_prompts
@@ -169,17 +215,12 @@ def panel_of_judges(
     settings = load_settings(config)
     plan = JudgePlan.panel(settings, judge_prompts(Task.PANEL, prompts or ("panel-zero",)))
     members = list(plan.asked(Engines()))
-    read, refusals = gold_set(gold, gold_format, scheme)
-    rules, found = _released(read, detector, policy, notes, settings)
+    read = originals(gold, gold_format, scheme)
+    if read.gold is None:
+        raise DeidError(Code.GOLD_MISSING)
+    rules, made = releases_of(read, Whose(released, detector, policy), settings, most=notes)
     hidden = {label for label, action in rules.labels.items() if action is not Action.KEEP}
-    releases = [
-        chat_panel.JudgedRelease.of(
-            *(it.note.note_id, it.note.text, it.redaction.text),
-            *(it.gold, it.redaction.applied, hidden),
-        )
-        for it in found
-        if it.redaction is not None
-    ]
+    releases = [chat_panel.JudgedRelease.of_release(it, hidden) for it in made.notes if it.text is not None]
     heard = []
     for asked in members:
         with progress(asked.name) as bar:
@@ -208,35 +249,7 @@ def panel_of_judges(
     _say_kept(plan)
     if all(verdict.changed is None for each in heard for verdict in each.verdicts):
         raise typer.Exit(3)
-    end_refused(refusals)
-
-
-def _released(
-    gold: GoldSet, detector: str, policy: str, notes: int, settings: Settings
-) -> tuple[Policy, list[GoldRelease]]:
-    """The policy, and gold notes with what would be released of them."""
-    from itertools import islice
-
-    from deid_platform.detection import DetectorSpec
-    from deid_platform.engine import LocalEngine
-    from deid_platform.redaction.policy import load_policy
-    from deid_platform.release_note import ReleaseSpec
-    from deid_platform.surrogates.date_order import DateWriting
-    from deid_platform.workbench import release_gold
-
-    rules = load_policy(policy)
-    read = list(islice(gold, notes))
-    if not any(one.spans for one in read):
-        raise DeidError(Code.INPUT_EMPTY, "gold: no span" if read else "gold: no note")
-    writing = DateWriting.of(settings.redaction.date_order, settings.redaction.date_zeros)
-    release = ReleaseSpec(rules, keyring=settings.keyring() if rules.uses_surrogates else None, writing=writing)
-    spec = DetectorSpec(detector, professions=rules.hides_professions)
-    with progress("releasing") as bar:
-        bar.at(0, len(read))
-        found = list(release_gold(read, spec, release, LocalEngine(), bar.advance))
-    withheld = sum(it.redaction is None for it in found)
-    say(f"{counted(len(found), 'note')} by {detector}, policy {policy}; withheld: {withheld:,}")
-    return rules, found
+    end_refused(read.refusals)
 
 
 def _in_all_groups(verdicts: Sequence[Verdict], pairs: Sequence[LabelledPair]) -> dict[str, Quality]:
@@ -246,6 +259,31 @@ def _in_all_groups(verdicts: Sequence[Verdict], pairs: Sequence[LabelledPair]) -
     found |= in_groups(verdicts, pairs, lambda pair: pair.split.value.replace("_", " "))
     found |= in_groups(verdicts, pairs, lambda pair: "hard" if pair.hard else "plain")
     return found | in_groups(verdicts, pairs, lambda pair: pair.language)
+
+
+def _show_physicians(
+    pairs: Sequence[OwnPair], named: Sequence[tuple[str, Sequence[Verdict]]], *, as_json: bool
+) -> None:
+    """Each judge beside the physicians who labelled some pairs, and how far these agree among themselves."""
+    from deid_platform.evaluation.retention.own_pairs import agreement_of, beside_physicians, physicians
+    from deid_platform.reports.judges import PHYSICIANS, physicians_record
+
+    judges = [(name, beside_physicians(pairs, verdicts)) for name, verdicts in named]
+    _show_quality([(name, beside.by) for name, beside in judges], as_json=as_json)
+    records = [physicians_record(name, beside) for name, beside in judges]
+    if as_json:
+        for record in records:
+            show_json(record)
+    else:
+        show(
+            [name.replace("_", " ") for name in PHYSICIANS],
+            ([record[name] for name in PHYSICIANS] for record in records),
+        )
+    kappa, whole = agreement_of(pairs)
+    if split := sum(pair.label is None for pair in pairs):
+        say(f"{counted(split, 'pair')} without a majority of physicians, and so without a label")
+    fleiss = "none" if kappa is None else f"{kappa:.3f}"
+    say(f"{counted(len(physicians(pairs)), 'physician')}: Fleiss' kappa {fleiss} on {counted(whole, 'pair')} of all")
 
 
 def _show_quality(found: Iterable[tuple[str, Mapping[str, Quality]]], *, as_json: bool) -> None:

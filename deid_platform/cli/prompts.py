@@ -22,17 +22,18 @@ def prompts(
     as_json: Json = False,
     config: Config = None,
 ) -> None:
-    """Try prompts to the language model of [llm] on notes for tuning, and show the scores of all trials.
+    """Try prompts to the language model of deid.toml on notes for tuning, and show the scores of all trials.
 
     The notes are published clinical cases with identifiers written in (`deid corpora`), none of which is in a test.
     Answers are kept, so a trial that was stopped goes on where it was. Without a prompt, nothing is asked, and the
     trials so far are shown.
     """
-    from deid_platform.bench.prompt_trials import COLUMNS, prompt_of, trial_rows, trials, tried
+    from deid_platform.bench.prompt_trials import COLUMNS, trial_rows, trials, tried
+    from deid_platform.llm.prompts import DEIDENTIFY, prompt_of
     from deid_platform.settings import config_path
 
     site = site_of(config_path(config))
-    chosen = [prompt_of(name) for name in names or ()]
+    chosen = [prompt_of(name, *DEIDENTIFY) for name in names or ()]
     with watched():
         for one in chosen:
             with console.status(f"trying {one.name}"):

@@ -41,6 +41,13 @@ def start(
     notes: Annotated[
         Path | None, typer.Option(help="Draw from a file of notes without gold: JSON lines, CSV or Parquet.")
     ] = None,
+    released: Annotated[
+        Path | None,
+        typer.Option(
+            help='What any system released of --notes, which may then be gold: JSON lines {"note_id", "text"}, CSV '
+            "or Parquet. Its removals are drawn, not those of the site's detector."
+        ),
+    ] = None,
     rate: Annotated[
         float, typer.Option(max=1, help="The share of notes that is looked at, above 0: each note has that chance.")
     ] = 1.0,
@@ -48,7 +55,8 @@ def start(
 ) -> None:
     """Draw a round: removals that no gold marks, in the bench's gold notes, or any removals in notes without gold.
 
-    Without --delivery and --notes the bench's gold notes are taken. Removals of former rounds are left out.
+    Without --delivery and --notes the bench's gold notes are taken. Removals of former rounds are left out. What
+    a prompt or a peer released, `deid evaluate --save-released` writes for --released.
     """
     from deid_platform.cli.inputs import must_exist, say_refusals
     from deid_platform.review.rounds import start as draw
@@ -56,12 +64,17 @@ def start(
 
     if delivery is not None and notes is not None:
         raise typer.BadParameter("either --delivery or --notes", param_hint="--notes")
-    must_exist(notes=notes)
-    source = checked(Source(delivery, notes, rate))
+    if released is not None and notes is None:
+        raise typer.BadParameter("name the originals with --notes", param_hint="--released")
+    must_exist(
+        notes=None if released is not None and notes is not None and notes.is_dir() else notes, released=released
+    )
+    source = checked(Source(delivery, notes, rate, released))
     number, drawn, of = draw(site_of(config), sample, whole_notes=whole_notes, source=source)
     say_refusals(source.refusals)
     if source.failed:
-        say(f"left out, detection failed: {counted(source.failed, 'note')}")
+        why = "detection failed" if released is None else "not released"
+        say(f"left out, {why}: {counted(source.failed, 'note')}")
     say(f"round {number}: {counted(drawn, 'removal')} of {of:,}")
     say("next: deid review open --as A, and --as B by another person")
 
@@ -205,6 +218,7 @@ def report(
     """Show the shares of removals by category and severity, with 95% intervals, and how far the readers agree."""
     from deid_platform.review.report import report as measured
     from deid_platform.review.rounds import known_round
+    from deid_platform.review.sources import WITH_GOLD
 
     site = site_of(config)
     chosen = known_round(site.store, number)
@@ -218,7 +232,7 @@ def report(
     )
     _show_missed(found.missed, as_json=as_json)
     stands = found.standing
-    if found.source != "gold":
+    if found.source not in WITH_GOLD:
         say("drawn from notes without gold: missed_by_gold is the share of removals that were right")
     say(f"round {chosen}: {len(stands.settled):,} settled, {len(stands.undecided):,} to be adjudicated, "
         f"{len(stands.waiting):,} lack a reader")  # fmt: skip

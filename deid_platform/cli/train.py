@@ -49,8 +49,8 @@ def train(
 
     Without --gold it learns from the library's training authors and from the training part of all surrogate corpora in
     all locales, and needs the published corpora (`deid corpora`). With --gold it goes on from the shipped model with a
-    site's own notes. What it finds counts once the gate has approved it: name the folder in deid.toml
-    (`detection.models`) and run a refresh.
+    site's own notes beside some of the library; a preset of the paper learns from those of --gold alone. What it finds
+    counts once the gate has approved it: name the folder in deid.toml (`detection.models`) and run a refresh.
     """
     from deid_platform.bench.training import measured_on
     from deid_platform.detection.models.device import card_name
@@ -67,6 +67,8 @@ def train(
     say("making the notes")
     with progress("training") as bar:
         done = carried_out(plan, settings, measured=measured, told=lambda at: bar.at(at.step, at.steps))
-    say(f"{done.notes:,} notes, {done.windows:,} windows; on {done.kept_back:,} notes kept back: "
-        f"recall {done.recall:.4f}, precision {done.precision:.4f}")  # fmt: skip
+    kept_back = "none kept back, the likeliest class decides"
+    if done.recall is not None:
+        kept_back = f"on {done.kept_back:,} notes kept back: recall {done.recall:.4f}, precision {done.precision:.4f}"
+    say(f"{done.notes:,} notes, {done.windows:,} windows; {kept_back}")
     say(f"{folder}: name it in deid.toml under [detection] models, or try it with deid evaluate --model")

@@ -107,6 +107,8 @@ class Reason(StrEnum):
     SPAN_OVERLAP = "span_overlap"
     SPAN_MISMATCH = "span_mismatch"
     """The text at a span is not the one that the annotation says."""
+    ABSENT_ENTITY = "absent_entity"
+    """An entity that was marked without offsets is not in the text."""
     SEVERAL_LABELS = "several_labels"
     """One annotation of a span gives it more than one label."""
     SEVERAL_ANNOTATIONS = "several_annotations"

@@ -21,6 +21,7 @@ _SAID = {
     Reason.EMPTY_TEXT: "no text",
     Reason.SPAN_OVERLAP: "a span overlaps another",
     Reason.SPAN_MISMATCH: "a span does not hold the surface beside it",
+    Reason.ABSENT_ENTITY: "an entity is not in the text",
 }
 
 

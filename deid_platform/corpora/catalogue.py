@@ -3,16 +3,17 @@
 Belongs here: what each is, where its files lie, and its carriers. Does not belong here: reading a format (`formats/`)
 or filling carriers (`injection/`).
 
-Published corpora are not part of the platform. They lie in one folder, a sub-folder each, as annotated JSON lines; the
-`[corpora]` section of deid.toml or DEID_CORPORA names it, and adds corpora of the site's own: in any format with gold,
-or, where nothing in them is an identifier, in any format of files at all.
+Published corpora are not part of the platform. They lie in one folder, a sub-folder each, as annotated JSON lines, or,
+of those that a site has under a licence, as their publisher gives them; the `[corpora]` section of deid.toml or
+DEID_CORPORA names it, and adds corpora of the site's own: in any format with gold, or, where nothing in them is an
+identifier, in any format of files at all. The library and the synthetic hospital ship.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -23,6 +24,10 @@ from deid_platform.corpora.formats.gold_files import gold_files
 from deid_platform.corpora.formats.jsonl import JsonLines, is_json_lines
 from deid_platform.corpora.formats.scan import Scans
 from deid_platform.corpora.gold import SCHEME, Gold
+from deid_platform.corpora.gold_sets import scheme_for
+from deid_platform.corpora.gold_words import word_of_corpus
+from deid_platform.corpora.hospital import HospitalSpec, generate
+from deid_platform.corpora.hospital.spec import Part as HospitalPart
 from deid_platform.corpora.injection.carriers import Carrier, completed, with_gold, with_placeholders, with_reading
 from deid_platform.corpora.injection.corpus import Part, part_of
 from deid_platform.corpora.injection.near_copies import TrainingProse, near_copies_of
@@ -37,6 +42,9 @@ from deid_platform.settings import CorpusSettings, Settings
 
 FOLDER_VARIABLE = "DEID_CORPORA"
 _LANGUAGES = {"en": "English", "es": "Spanish", "it": "Italian", "fr": "French"}
+_GENERATED = "hospital"
+"""The format of notes that are in no file."""
+_GENERATED_NOTES, _SEED = 200, 3  # of each part
 _PLACEHOLDERS = {"mimic3": mimic3_placeholders, "mimic4": mimic4_placeholders}
 
 
@@ -70,6 +78,11 @@ class Corpus:
     test: tuple[str, ...] = ()
     shipped: bool = False
 
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The parts that it has: of a site that has the test part of a corpus alone, that."""
+        return (Part.TEST,) if self.files and set(self.files) == set(self.test) else tuple(Part)
+
 
 PUBLISHED: Mapping[str, Corpus] = {
     corpus.name: corpus
@@ -91,6 +104,31 @@ PUBLISHED: Mapping[str, Corpus] = {
     )
 }  # fmt: skip
 
+LICENSED: Mapping[str, Corpus] = {
+    corpus.name: corpus
+    for corpus in (
+        Corpus("i2b2", "American discharge summaries of the challenge of 2014, under a licence",
+               ("i2b2/train", "i2b2/test"), "en", "i2b2", scheme="i2b2-2014-without-weekdays", slots="gold",
+               weave=False, test=("i2b2/test",)),
+        Corpus("conll", "English newspaper articles of CoNLL-2003, under a licence",
+               ("conll/eng.train", "conll/eng.testb"), "en", "conll", scheme="conll-2003", slots="gold", weave=False,
+               test=("conll/eng.testb",)),
+    )
+}  # fmt: skip
+"""Published corpora of which each site needs a licence; named as `gold_words.LICENSED` has them."""
+
+_SHOWN, _HELD_OUT = HospitalPart.SHOWN.value, HospitalPart.HELD_OUT.value
+_HOSPITAL = Corpus(
+    "hospital", "the synthetic hospital; `deid hospital` writes as many notes as are asked for", (_SHOWN, _HELD_OUT),
+    "en", _GENERATED, slots="gold", weave=False, test=(_HELD_OUT,), shipped=True,
+)  # fmt: skip
+
+
+@cache
+def shipped() -> Mapping[str, Corpus]:
+    """The corpora that come with the platform: the library by language, and the synthetic hospital."""
+    return {**library(), _HOSPITAL.name: _HOSPITAL}
+
 
 @cache
 def library() -> Mapping[str, Corpus]:
@@ -111,15 +149,18 @@ def library() -> Mapping[str, Corpus]:
 
 
 def known_corpora(settings: Settings | None) -> dict[str, Corpus]:
-    """All corpora by name: the published ones, the library, then those of deid.toml."""
+    """All corpora by name: published ones, those under a licence, those that ship, then those of deid.toml."""
     own = {} if settings is None else settings.corpora.sets
-    return {**PUBLISHED, **library(), **{name: _own(name, it) for name, it in own.items()}}
+    return {**PUBLISHED, **LICENSED, **shipped(), **{name: _own(name, it) for name, it in own.items()}}
 
 
 def _own(name: str, it: CorpusSettings) -> Corpus:
-    language = it.language or scheme_of(it.scheme).language
+    scheme = it.scheme or scheme_for(it.format)
+    language = it.language or scheme_of(scheme).language
     weave = it.weave or it.slots == "none"  # else nothing would be in it
-    return Corpus(name, it.what, (str(it.path),), language, it.format, it.scheme, it.slots, weave)
+    test = () if it.test is None else (str(it.test),)
+    files = tuple(dict.fromkeys((str(it.path), *test)))
+    return Corpus(name, it.what, files, language, it.format, scheme, it.slots, weave, test=test)
 
 
 def corpus_of(name: str, settings: Settings | None) -> Corpus:
@@ -139,20 +180,36 @@ def is_carrier(corpus: Corpus, settings: Settings | None) -> bool:
     return bool(paths_of(corpus, settings)) and (corpus.slots != "reading" or has_reading(corpus.name))
 
 
+def has_gold_as_written(corpus: Corpus, settings: Settings | None) -> bool:
+    """Whether a corpus can be measured as it is: it is the site's, and its spans are gold.
+
+    Placeholders are gold once they are filled. What ships is measured as it is by `bench/metrics`, and published notes
+    have been read by whoever wrote the rules.
+    """
+    own = corpus.name in LICENSED or (settings is not None and corpus.name in settings.corpora.sets)
+    return own and corpus.slots == "gold" and corpus.format not in _PLACEHOLDERS
+
+
+def gold_word(corpus: Corpus, locale: str, settings: Settings | None) -> str:
+    """What the warehouse calls the gold of a corpus in a locale, or as it is written."""
+    own = settings is not None and corpus.name in settings.corpora.sets
+    return word_of_corpus(corpus.name, locale, own=own, scheme=corpus.scheme)
+
+
 def paths_of(corpus: Corpus, settings: Settings | None, part: Part | None = None) -> list[Path]:
     """The files of a corpus, or of one of its parts, that are there."""
-    folder = os.environ.get(FOLDER_VARIABLE)
+    names = corpus.files
+    if part is not None and corpus.test:
+        names = tuple(name for name in names if (name in corpus.test) is (part is Part.TEST))
     if corpus.shipped:
-        root = FOLDER
-    elif folder is not None:
+        return [FOLDER / name for name in names]
+    folder = os.environ.get(FOLDER_VARIABLE)
+    if folder is not None:
         root = Path(folder)
     elif settings is not None:
         root = settings.path(settings.corpora.folder)
     else:
         return []
-    names = corpus.files
-    if part is not None and corpus.test:
-        names = tuple(name for name in names if (name in corpus.test) is (part is Part.TEST))
     own = settings is not None and corpus.name in settings.corpora.sets
     places = (settings.path(Path(name)) if own and settings else root / name for name in names)
     return [path for path in places if path.exists()]
@@ -188,6 +245,8 @@ def _present(corpus: Corpus, settings: Settings | None, part: Part | None) -> li
 
 def _read(corpus: Corpus, path: Path) -> Iterator[Gold | Rejection]:
     """A file's or a folder's notes: with its spans where those are the gold, else without."""
+    if corpus.shipped:
+        return _generated(HospitalPart(path.name)) if corpus.format == _GENERATED else _library(path.name)
     if corpus.slots == "gold":
         if not is_gold(corpus.format):
             raise DeidError(Code.FORMAT_UNKNOWN, f"{corpus.name}: {corpus.format} has no gold")
@@ -197,9 +256,6 @@ def _read(corpus: Corpus, path: Path) -> Iterator[Gold | Rejection]:
 
 def _gold(corpus: Corpus, path: Path) -> Iterator[Gold | Rejection]:
     """The notes of a format with gold, in the language of the corpus where a line of JSON does not say another."""
-    if corpus.shipped:
-        yield from (written.gold for written in notes_by(author(path.name)))
-        return
     chosen = gold_format(corpus.format)
     if isinstance(chosen, JsonLines):
         yield from replace(chosen, language=corpus.language).read(path, scheme=corpus.scheme)
@@ -209,6 +265,19 @@ def _gold(corpus: Corpus, path: Path) -> Iterator[Gold | Rejection]:
             yield item
         else:
             yield replace(item, note=replace(item.note, language=corpus.language))
+
+
+def _library(name: str) -> Iterator[Gold]:
+    """The notes of one author."""
+    return (written.gold for written in notes_by(author(name)))
+
+
+def _generated(part: HospitalPart) -> Iterator[Gold]:
+    """Notes of one part of the synthetic hospital, the same at each call."""
+    for delivery in generate(HospitalSpec(seed=_SEED, notes=_GENERATED_NOTES, deliveries=1, part=part)):
+        for note in delivery.notes:
+            named = replace(note, note_id=f"{part.value}-{note.note_id}")
+            yield Gold(named.note_id, tuple(delivery.gold[note.note_id]), note=named)
 
 
 def _bare(corpus: Corpus, path: Path) -> Iterator[Note | Rejection]:
@@ -269,53 +338,3 @@ def found_near_copies(settings: Settings | None) -> Iterator[tuple[str, str]]:
     for name, corpus in PUBLISHED.items():
         for note_id in sorted(training.near_copies(notes(corpus, Part.TEST))):
             yield name, note_id
-
-
-@dataclass(frozen=True)
-class Overview:
-    """What is here of a corpus.
-
-    Attributes:
-        readable: Whether its files are here.
-        notes: Part -> notes that can be read.
-        carriers: Part -> those of them that have gold once they are filled.
-        left_out: Other notes: nobody has read them, or nobody could list their own identifiers for sure.
-        near_copies: Still others, of the test part, whose prose stands in a training part of any corpus.
-        unknown_types: Placeholders of a type that nobody knows, which are filled by a number.
-    """
-
-    readable: bool
-    notes: Mapping[Part, int] = field(default_factory=dict)
-    carriers: Mapping[Part, int] = field(default_factory=dict)
-    left_out: int | None = None
-    near_copies: int | None = None
-    unknown_types: int = 0
-
-
-def overview(corpus: Corpus, settings: Settings | None) -> Overview:
-    """Counts of a corpus; reads it whole."""
-    if not paths_of(corpus, settings):
-        return Overview(readable=False)
-    whole = corpus.slots != "reading" and not has_reading(corpus.name)
-    read = reading_of(corpus.name).digests if has_reading(corpus.name) else {}
-    near = near_copies_of(corpus.name)
-    left_out = copies = unknown = 0
-    notes, found = dict.fromkeys(Part, 0), dict.fromkeys(Part, 0)
-    for part, gold in _parted(corpus, settings):
-        note_id = gold.note_id
-        notes[part] += 1
-        unknown += gold.unknown_types
-        if not whole and note_id not in read:
-            left_out += 1
-        elif part is Part.TEST and note_id in near:
-            copies += 1
-        else:
-            found[part] += 1
-    return Overview(True, notes, found, left_out, copies, unknown)
-
-
-def _parted(corpus: Corpus, settings: Settings | None) -> Iterator[tuple[Part, Gold]]:
-    """Each note and the part that it is of."""
-    for part in Part if corpus.test else (None,):
-        for gold in read_corpus(corpus, settings, part, refused=lambda _: None):
-            yield part or part_of(gold.note_id), gold

@@ -13,7 +13,7 @@ which says what the note is mostly about.
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, fields
 from datetime import date
 from pathlib import Path
@@ -28,6 +28,8 @@ from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Note, Span
 
 SCHEME = "i2b2-2014"
+SpansIn = Callable[[Mapping[str, Any], str | None], Any]
+"""From a line and its text to spans, each a list of start, end and label."""
 COMPRESSION = {".gz": "gz", ".zst": "zst"}
 """Of gold files, by the ending of their names."""
 _OPTIONAL = [f.name for f in fields(Note) if f.name not in ("note_id", "text", "note_date", "language")]
@@ -121,6 +123,12 @@ def _refuse(number: int, fault: Fault) -> NoReturn:
     raise DeidError(Code.GOLD_INVALID, f"line {number}: {fault.said}")
 
 
+def given_spans(row: Mapping[str, Any], text: str | None) -> Any:
+    """The spans of a line as it gives them."""
+    del text
+    return row.get("spans")
+
+
 def gold_lines(
     path: Path,
     scheme: Scheme,
@@ -130,6 +138,7 @@ def gold_lines(
     overlaps: bool = True,
     max_chars: int | None = None,
     note_ids: Collection[str] | None = None,
+    spans_in: SpansIn = given_spans,
 ) -> Iterator[tuple[int, Gold | Fault]]:
     """The lines of a gold file that are not blank, with their numbers, from 1.
 
@@ -141,6 +150,7 @@ def gold_lines(
         overlaps: Whether spans may overlap.
         max_chars: The longest text, in code points; texts are then checked as those of a feed are.
         note_ids: As `read_gold` has it.
+        spans_in: The spans of a line, given its text; None where it has none, a `GoldFaultError` for what is wrong.
 
     Raises:
         BrokenFileError: The file can be read no further; the lines before have been yielded.
@@ -157,7 +167,7 @@ def gold_lines(
             continue
         try:
             text = _text(row, with_text, max_chars)
-            yield number, _gold(row, text, number, scheme, overlaps)
+            yield number, _gold(row, text, spans_in(row, text), number, scheme, overlaps)
         except GoldFaultError as fault:
             yield number, Fault(fault.reason, fault.said, _id_of(row))
 
@@ -175,14 +185,14 @@ def _text(row: Mapping[str, Any], needed: bool, max_chars: int | None) -> str | 
     return text
 
 
-def _gold(row: Mapping[str, Any], text: str | None, number: int, scheme: Scheme, overlaps: bool) -> Gold:
+def _gold(row: Mapping[str, Any], text: str | None, spans: Any, number: int, scheme: Scheme, overlaps: bool) -> Gold:
     note_id = _id_of(row)
     if note_id is None:
         raise GoldFaultError(Reason.MISSING_NOTE_ID if row.get("note_id") is None else Reason.MALFORMED_ROW)
-    if row.get("spans") is None:
+    if spans is None:
         raise GoldFaultError(Reason.MISSING_GOLD)
     try:
-        annotations = [_annotation(span, number) for span in row["spans"]]
+        annotations = [_annotation(span, number) for span in spans]
         marked = spans_of(annotations, text, scheme, exact=True, overlaps=overlaps)
         clinical = tuple(_clinical(term, text) for term in row.get("clinical") or ())
         note = None if text is None else _note(note_id, text, row, scheme.language)

@@ -13,12 +13,12 @@ from pathlib import Path
 
 from deid_platform.corpora import Rejection
 from deid_platform.corpora.formats import FORMATS, gold_format, is_gold
+from deid_platform.corpora.formats.entities import has_entities
 from deid_platform.corpora.gold import SCHEME, Gold, read_gold
 from deid_platform.errors import Code, DeidError
 
-JSON_LINES = "jsonl"
-_FORMATS = tuple(name for name in FORMATS if is_gold(name))
-_SCHEMES = {"conll": "conll-2003", "mimic3": "mimic-iii"}
+JSON_LINES, ENTITIES = "jsonl", "entities"
+_SCHEMES = {"conll": "conll-2003", "mimic3": "mimic-iii", ENTITIES: "miranda-2025"}
 # What a file's name says, the surest first: a folder is of the first that one of its files fits.
 _NAMES = (
     ("mimic3", re.compile(r"NOTEEVENTS\.csv(?:\.(?:gz|zst))?", re.IGNORECASE)),
@@ -59,7 +59,7 @@ class GoldSet:
                 its files do not tell; what `read_gold` and `GoldFormat.read` raise.
         """
         form = self.form or form_of(self.path)
-        scheme = self.scheme or _SCHEMES.get(form, SCHEME)
+        scheme = self.scheme or scheme_for(form)
         if form == JSON_LINES and not self.path.is_dir():
             yield from read_gold(self.path, scheme=scheme, columns=self.columns, with_text=True)
             return
@@ -71,8 +71,13 @@ class GoldSet:
 
 
 def gold_forms() -> tuple[str, ...]:
-    """The formats that have gold."""
-    return _FORMATS
+    """The formats that have gold; to know them, all are imported."""
+    return tuple(name for name in FORMATS if is_gold(name))
+
+
+def scheme_for(form: str) -> str:
+    """The label scheme of a format where nobody says one."""
+    return _SCHEMES.get(form, SCHEME)
 
 
 def form_of(path: Path) -> str:
@@ -85,15 +90,15 @@ def form_of(path: Path) -> str:
         raise DeidError(Code.GOLD_MISSING)
     files = sorted(path.iterdir()) if path.is_dir() else [path]
     for form, names in _NAMES:
-        if any(names.fullmatch(file.name) for file in files):
-            return form
+        if first := next((file for file in files if names.fullmatch(file.name)), None):
+            return ENTITIES if form == JSON_LINES and has_entities(first) else form
     texts = [file for file in files if file.suffix == ".txt"]
     if path.suffix == ".txt" and path.with_suffix(".ann").exists():
         return "brat"
     if any(_is_marked(file) for file in texts[:5]):
         return "marked"
     if path.is_dir():
-        raise DeidError(Code.FORMAT_UNKNOWN, f"gold: one of {', '.join(_FORMATS)}")
+        raise DeidError(Code.FORMAT_UNKNOWN, f"gold: one of {', '.join(gold_forms())}")
     return JSON_LINES
 
 

@@ -4,7 +4,7 @@ Belongs here: finding them in a text and what each stands for. Does not belong h
 `formats/mimic4.py`), or what fills them (`injection/`).
 
 MIMIC-III writes the type and often a number, `[**Known lastname 202**]`, or a shifted date, `[**2151-7-16**]`. Its
-releases write about 120 types, which are some 50 kinds: a kind is a type in small letters, without what stands in
+readers list 126 types, which are 65 kinds: a kind is a type in small letters, without what stands in
 brackets and without numbers. A type that nobody knows is an identifier of some kind. MIMIC-IV writes `___` for
 everything, and only the words around it can tell; one that nothing tells stays a blank in a filled note, and is no
 identifier there.

@@ -73,7 +73,7 @@ def _error_of_meddocan(label: str, words: str) -> bool:
 
 _NO_IDENTIFIER: Mapping[str, Applies] = {"i2b2-2014-without-weekdays": _day_or_season}
 _KNOWN_ERROR: Mapping[str, Applies] = {"meddocan-corrected": _error_of_meddocan}
-_LANGUAGE = {"meddocan": "es", "meddocan-corrected": "es", "eds": "fr"}
+_LANGUAGE = {"meddocan": "es", "meddocan-corrected": "es", "eds": "fr", "miranda-2025": "it"}
 
 
 def scheme_of(name: str) -> Scheme:

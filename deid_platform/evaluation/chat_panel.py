@@ -5,19 +5,22 @@ counting votes (`panel.py`), which models (`judge_plan.py`), or the prompts (`ll
 
 After Miranda 2025 (3.3.1), with prompts of our own. A judge is asked for one label of a note at a time, and for all
 gold entities of it by number: an answer with more or fewer words than there are entities is no answer. What it calls
-wrongly hidden it has to write out. Since spans say what a release truly hides, each judge and the majority stand beside
-that (`judge_validation.py`): an entity that is left is a positive.
+wrongly hidden it has to write out. Spans say what a release truly hides, or where it is a text alone whether an
+entity's text stands in it; each judge and the majority stand beside that (`judge_validation.py`): an entity that is
+left is a positive.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from deid_platform.errors import Code, DeidError
+from deid_platform.evaluation.occurrence_counts import left
 from deid_platform.evaluation.panel import Answer, Counts, Outcome, Verdicts, vote
+from deid_platform.evaluation.released import NoteRelease
 from deid_platform.evaluation.retention.judges import Verdict
 from deid_platform.labels import Label
 from deid_platform.llm.api import Schema
@@ -89,6 +92,22 @@ class JudgedRelease:
             frozenset((span.label, text(span)) for span in marked if shown(span)),
             {label: tuple({text(it): None for it in wrong if it.label is label}) for label in _labels(wrong)},
         )
+
+    @classmethod
+    def of_release(cls, release: NoteRelease, labels: set[Label]) -> JudgedRelease:
+        """A release of gold: by its spans where they are known, else by its text.
+
+        Of a text, a gold text that stands in it as whole words is left (Miranda 2025, 3.3.3), and what a tag of a known
+        label replaced where gold marks nothing is wrongly hidden; what was replaced without one is under no label.
+        """
+        note, gold = release.note, release.gold or ()
+        if release.redaction is not None:
+            return cls.of(note.note_id, note.text, release.shown, gold, release.redaction.applied, labels)
+        tagged = [place.span() for place in release.places if place.label is not None]
+        found = cls.of(note.note_id, note.text, release.shown, gold, tagged, labels)
+        entities = [(label, text) for label, texts in found.gold.items() for text in texts]
+        remaining = left(release.shown, [text for _, text in entities])
+        return replace(found, left=frozenset((label, text) for label, text in entities if remaining[text]))
 
     def entities(self, label: Label) -> list[str]:
         """The different gold entities of a label."""
@@ -168,7 +187,7 @@ def voted(panel: Sequence[Heard], releases: Sequence[JudgedRelease]) -> Verdicts
 
 
 def known(releases: Iterable[JudgedRelease]) -> Verdicts:
-    """What spans say of the same."""
+    """What spans say of the same, or where none are known the texts."""
     labels: dict[Label, Counts] = {}
     for it in releases:
         for label in it.labels:

@@ -17,8 +17,7 @@ makes intervals too wide, never too narrow.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -63,22 +62,6 @@ class Design:
 def stratum_of(note: EligibleNote) -> Stratum:
     """Where a note belongs."""
     return note.note_type, note.period, note.has_phi
-
-
-def design_of(candidates: Iterable[EligibleNote], sampled: Collection[str]) -> Design:
-    """The design of a sample.
-
-    Args:
-        candidates: The population that it was drawn from.
-        sampled: The sample's note ids.
-    """
-    chosen = frozenset(sampled)
-    population: Counter[Stratum] = Counter()
-    taken: Counter[Stratum] = Counter()
-    for note in candidates:
-        population[stratum_of(note)] += 1
-        taken[stratum_of(note)] += note.note_id in chosen
-    return Design(population, taken)
 
 
 @dataclass(frozen=True, slots=True)

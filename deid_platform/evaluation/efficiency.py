@@ -1,6 +1,6 @@
-"""What de-identification costs: speed, memory, money, and how they grow.
+"""What de-identification costs: speed, memory and money.
 
-Belongs here: figures from measured seconds, and measuring them in this process. Does not belong here: prices of one
+Belongs here: figures from measured seconds, tokens and memory. Does not belong here: taking the time, prices of one
 cloud or another, which are the caller's, or scores (`scores.py`).
 
 After Murugadoss 2024, table 6 (seconds a document, GPU seconds, cost per 10,000 documents) and its supplement "Cost
@@ -8,28 +8,20 @@ Estimation": a machine costs its price an hour for the seconds that it works, an
 and of output; storage and transfer are left out. Of that table one figure is misprinted: 1,323.78 s for 217 documents
 are 6.10 s each, not 4.75. Recall against words a second is figure 1 of Zambare 2026.
 
-Speed varies from run to run, so several runs and their deviation are kept, and the first, which loads models and fills
-caches, can be left out. Growth is the slope of a line through the logarithms of size and seconds: 1 is proportional, 2
-is quadratic; a constant cost of starting flattens it, so sizes should differ by a factor of ten or more.
+Speed varies from run to run, so several runs and their deviation are kept.
 """
 
 from __future__ import annotations
 
 import resource
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
-from time import perf_counter
-from typing import TypeVar
-
-import numpy as np
 
 PER = 10_000
 """Documents of a cost."""
 _HOUR = 3600
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,21 +74,6 @@ class Efficiency:
 
 
 @dataclass(frozen=True, slots=True)
-class Growth:
-    """How seconds grow with size.
-
-    Attributes:
-        slope: The exponent: 1 is proportional.
-        error: Its standard error; None with two points, through which any line goes.
-        points: Sizes that were measured.
-    """
-
-    slope: float
-    error: float | None
-    points: int
-
-
-@dataclass(frozen=True, slots=True)
 class Point:
     """A detector in the figure of recall against speed.
 
@@ -133,35 +110,6 @@ def efficiency(runs: Sequence[Run]) -> Efficiency:
     )
 
 
-def measure(
-    work: Callable[[Sequence[T]], object],
-    notes: Sequence[T],
-    words: int,
-    *,
-    runs: int = 3,
-    warm_up: int = 1,
-    gpus: int = 0,
-) -> list[Run]:
-    """Runs something over notes and takes the time; runs to warm up are not among those returned.
-
-    The peak of memory is the process's since it began, so a detector is measured in a process of its own.
-
-    Args:
-        work: Takes the notes; whatever it returns must be made by then, no iterator.
-        notes: At least one.
-        words: In all of them.
-        runs: How many to return.
-        warm_up: How many to leave out before.
-        gpus: GPUs held.
-    """
-    found = []
-    for _ in range(warm_up + runs):
-        start = perf_counter()
-        work(notes)
-        found.append(Run(len(notes), words, perf_counter() - start, gpus, peak_bytes()))
-    return found[warm_up:]
-
-
 def peak_bytes() -> int:
     """The largest resident memory of this process since it began, and of its largest child that has ended."""
     peak = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
@@ -186,23 +134,6 @@ def api_cost(
         notes: How many.
     """
     return notes * (input_tokens * price_in + output_tokens * price_out) / 1000
-
-
-def growth(sizes: Sequence[float], seconds: Sequence[float]) -> Growth:
-    """The slope of log seconds over log size, by least squares: with a note's length, or with the number of notes.
-
-    Raises:
-        ValueError: Fewer than two sizes, or something that is not positive.
-    """
-    x, y = np.asarray(sizes, dtype=np.float64), np.asarray(seconds, dtype=np.float64)
-    if x.shape != y.shape or len(set(x.tolist())) < 2 or (x <= 0).any() or (y <= 0).any():
-        raise ValueError("at least two positive sizes with their seconds")
-    x, y = np.log(x), np.log(y)
-    x, y = x - x.mean(), y - y.mean()
-    slope = float(x @ y / (x @ x))
-    rest = y - slope * x
-    error = float(np.sqrt(rest @ rest / (len(x) - 2) / (x @ x))) if len(x) > 2 else None
-    return Growth(slope, error, len(x))
 
 
 def frontier(points: Iterable[Point]) -> list[Point]:

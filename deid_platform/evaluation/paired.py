@@ -16,7 +16,6 @@ import numpy as np
 
 from deid_platform.evaluation.bootstrap import RESAMPLES, Resampling, Table, divided
 from deid_platform.evaluation.scores import NoteCounts
-from deid_platform.evaluation.token_scores import TokenCounts
 
 _MEASURES = {
     "recall": ("true_positives", "false_negatives"),
@@ -70,28 +69,6 @@ def difference(
         raise ValueError("counts of other notes")
     hit, lost = _MEASURES[measure]
     pairs = [[(getattr(it, hit), getattr(it, lost)) for it in both] for both in zip(one, other, strict=True)]
-    return _difference(pairs, [it.cluster for it in one], resamples, seed)
-
-
-def token_difference(
-    one: Sequence[TokenCounts],
-    other: Sequence[TokenCounts],
-    measure: str,
-    *,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
-) -> Difference:
-    """As `difference`, by tokens that both count in the same way (`token_scores.py`), as conservatively.
-
-    Raises:
-        ValueError: If the two are not of the same notes.
-    """
-    if [(it.cluster, it.tokens, it.all.tp + it.all.fn) for it in one] != [
-        (it.cluster, it.tokens, it.all.tp + it.all.fn) for it in other
-    ]:
-        raise ValueError("counts of other notes")
-    lost = "fn" if measure == "recall" else "fp"
-    pairs = [[(it.all.tp, getattr(it.all, lost)) for it in both] for both in zip(one, other, strict=True)]
     return _difference(pairs, [it.cluster for it in one], resamples, seed)
 
 

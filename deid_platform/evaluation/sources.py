@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from deid_platform.corpora.gold_words import AS_WRITTEN, OWN
 from deid_platform.evaluation.scores import suppress
 
 
@@ -28,6 +29,8 @@ class NotesOf(StrEnum):
     HOSPITAL = "synthetic_hospital"
     PUBLISHED = "published"
     """Published notes; a program wrote identifiers into them, and made the topics with these."""
+    OWN_CORPUS = "own_corpus"
+    """Of a corpus that a site has, as `[corpora]` of deid.toml or a licence says."""
     PAIRS = "pairs"
     """Pairs of texts that come with the platform."""
     NOT_RECORDED = "not_recorded"
@@ -71,6 +74,10 @@ OF_GOLD: Mapping[str, tuple[NotesOf, MarkedBy]] = {
     "synthetic_hospital": (NotesOf.HOSPITAL, MarkedBy.WRITER),
     "judged_pairs": (NotesOf.PAIRS, MarkedBy.LABELLERS),
     "read_notes": (NotesOf.SITE, MarkedBy.READERS),
+    "i2b2": (NotesOf.PUBLISHED, MarkedBy.ANNOTATORS),
+    "conll": (NotesOf.PUBLISHED, MarkedBy.ANNOTATORS),
+    "hospital": (NotesOf.HOSPITAL, MarkedBy.WRITER),
+    **{f"library_{language}": (NotesOf.LIBRARY, MarkedBy.WRITTEN_IN) for language in ("en", "es", "it", "fr")},
 }
 _OTHER = (NotesOf.PUBLISHED, MarkedBy.WRITTEN_IN)
 FLATTERY = "whose ways rules and model learned: flattery"
@@ -80,6 +87,7 @@ _NOTES = {
     NotesOf.BOTH: "this site and of demonstration data",
     NotesOf.HOSPITAL: "the synthetic hospital",
     NotesOf.PUBLISHED: "others, published",
+    NotesOf.OWN_CORPUS: "a corpus of this site's own",
     NotesOf.NOT_RECORDED: "an unrecorded source",
 }
 _TOPICS = {
@@ -148,7 +156,7 @@ class Source:
             feeds: The site's feeds that they are of.
             authors: Of how many authors of the library.
         """
-        known, hand = OF_GOLD.get(gold, _OTHER)
+        known, hand = _of_own(gold) if gold.startswith(OWN) else OF_GOLD.get(gold, _OTHER)
         whose = NotesOf(notes_of) if notes_of else known
         return cls(
             whose,
@@ -226,11 +234,15 @@ class Source:
         """With whose topics, in words."""
         if self.topics_of == NO_TOPICS:
             return "on text alone"
+        if self.marked_by is MarkedBy.WRITTEN_IN:
+            return f"with {_TOPICS[NotesOf.PUBLISHED]}"
         return f"with {_TOPICS.get(NotesOf(self.topics_of), _OWN_TOPICS)}"
 
     @property
     def both(self) -> str:
-        """The same for figures with topics that stand beside those on text alone."""
+        """The same for figures with topics that stand beside those on text alone, where there are any with topics."""
+        if self.topics_of == NO_TOPICS:
+            return str(self)
         return f"{self.whose}, {self.topics} and on text alone, {self.hand}"
 
     def __str__(self) -> str:
@@ -239,6 +251,12 @@ class Source:
     @property
     def _demonstrated(self) -> bool:
         return self.notes_of is NotesOf.DEMONSTRATION and self.marked_by is MarkedBy.WRITER
+
+
+def _of_own(gold: str) -> tuple[NotesOf, MarkedBy]:
+    """Of a corpus of the site's own: filled by a program, or with the spans that came with it."""
+    as_written = gold.endswith(f"-{AS_WRITTEN}")
+    return NotesOf.OWN_CORPUS, MarkedBy.ANNOTATORS if as_written else MarkedBy.WRITTEN_IN
 
 
 def topics_of(whose: NotesOf, inputs: str) -> str:

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from deid_platform.evaluation.bootstrap import RESAMPLES
 from deid_platform.evaluation.paired import Difference, difference
 from deid_platform.evaluation.perturbations import Perturbation, perturbed
+from deid_platform.evaluation.released import NoteRelease
 from deid_platform.evaluation.scores import NoteCounts, count_note
 from deid_platform.notes import Note, Span
 
@@ -74,6 +75,16 @@ def stability(
         )
         found.append(Stability(how, len(changed), recall, precision))
     return found
+
+
+def of_texts(releases: Iterable[NoteRelease]) -> Find:
+    """A detector that is known by what it released: of notes in any format, those that were released alone.
+
+    Args:
+        releases: Notes as they are and in other formats, with what was released of each.
+    """
+    known = {(it.note.note_id, it.note.text): [place.span() for place in it.places] for it in releases}
+    return lambda notes: [known[note.note_id, note.text] for note in notes]
 
 
 def _counts(notes: Sequence[tuple[Note, Sequence[Span]]], find: Find) -> list[NoteCounts]:

@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deid_platform.evaluation.paired import Difference, difference
-from deid_platform.evaluation.scores import NoteCounts
+from deid_platform.evaluation.scores import SMALLEST_SHOWN, NoteCounts
 from deid_platform.evaluation.tokens import word_offsets
 
 FOLDS = 5
@@ -42,13 +42,13 @@ class Example:
     Attributes:
         raw: Its text.
         released: Its release.
-        label: The class.
+        label: The class; None where nobody knows it.
         cluster: The patient; of None, the note stands for itself.
     """
 
     raw: str
     released: str
-    label: str
+    label: str | None
     cluster: str | None = None
 
     def __repr__(self) -> str:
@@ -97,11 +97,11 @@ def utility(
     Raises:
         ValueError: Fewer than two classes, or fewer patients than folds.
     """
-    labels = sorted({example.label for example in examples})
+    labels = sorted({str(example.label) for example in examples})
     groups = [f"c{e.cluster}" if e.cluster is not None else f"n{i}" for i, e in enumerate(examples)]
     if len(labels) < 2 or len(set(groups)) < folds or folds < 2:
         raise ValueError("at least two classes, two folds, and a patient a fold")
-    target = np.array([labels.index(example.label) for example in examples])
+    target = np.array([labels.index(str(example.label)) for example in examples])
     raw, released = (features([getattr(e, side) for e in examples]) for side in ("raw", "released"))
     fold = _folds(groups, folds, seed)
     guesses = {name: np.zeros(len(target), dtype=np.int64) for name in ("raw", "released", "transferred")}
@@ -125,6 +125,22 @@ def utility(
         loss=difference(counts["released"], counts["raw"], "recall", resamples=resamples, seed=seed),
         transfer_loss=difference(counts["transferred"], counts["raw"], "recall", resamples=resamples, seed=seed),
     )
+
+
+def learnable(task: str, examples: Sequence[Example], *, resamples: int = 1000) -> Utility | None:
+    """Measures a task without the classes that few notes have; None where there is too little left to learn from.
+
+    Args:
+        task: Its name.
+        examples: As for `utility`; one without a label is left out.
+        resamples: Bootstrap resamples over patients.
+    """
+    counts = Counter(example.label for example in examples)
+    some = [it for it in examples if it.label is not None and counts[it.label] >= SMALLEST_SHOWN]
+    patients = {it.cluster for it in some if it.cluster is not None}
+    if len({it.label for it in some}) < 2 or len(patients) < FOLDS:
+        return None
+    return utility(task, some, resamples=resamples)
 
 
 def features(texts: Sequence[str]) -> Matrix:

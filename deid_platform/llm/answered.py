@@ -9,15 +9,21 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from enum import StrEnum
+from functools import cache
 from typing import Any, NamedTuple
+from unicodedata import normalize
 
-from deid_platform.labels import Label
+from deid_platform.labels import CROSSWALKS, Label
 from deid_platform.llm.answer_documents import FENCED
 from deid_platform.llm.api import ChatAnswer, Failed, Failure, Finish
 
 _OPENED, _CLOSED = "<think>", "</think>"
 """Around what a reasoning model says to itself before it answers."""
 _WORDS = {"NAME": Label.PATIENT, "PERSON": Label.PATIENT, "LOCATION": Label.LOCATION_OTHER, "ID": Label.IDNUM}
+_PAPERS = ("murugadoss-2024-prompts", "miranda-2025", "aghakasiri-2025")
+"""Schemes of papers, in whose words answers to their prompts come."""
+Labels = tuple[tuple[str, Label | None], ...]
+"""What a prompt calls labels, and ours; None for what is no identifier."""
 
 
 class Unusable(StrEnum):
@@ -53,13 +59,30 @@ Why = Failure | Unusable
 """Why nothing is known of a note."""
 
 
-def label_of(written: str) -> Label | None:
-    """A label as a model writes it."""
-    word = written.strip().upper().replace("_", "-").replace(" ", "-")
-    try:
-        return Label(word)
-    except ValueError:
-        return _WORDS.get(word)
+def label_of(written: str, labels: Labels = ()) -> Label | None:
+    """A label as a model writes it; None where there is no such label, and for what is no identifier.
+
+    Args:
+        written: By the model.
+        labels: Those of its prompt, which go before ours and those of the papers.
+    """
+    return _words(labels).get(_folded(written))
+
+
+def no_identifier(written: str, labels: Labels = ()) -> bool:
+    """Whether a label as a model writes it is of something else, such as a drug."""
+    return _words(labels).get(_folded(written), Label.IDNUM) is None
+
+
+@cache
+def _words(labels: Labels) -> dict[str, Label | None]:
+    known = [*((name, label) for scheme in _PAPERS for name, label in CROSSWALKS[scheme].items()), *_WORDS.items()]
+    return {_folded(name): label for name, label in (*known, *((label.value, label) for label in Label), *labels)}
+
+
+def _folded(written: str) -> str:
+    # Models write accents as signs of their own, too.
+    return normalize("NFC", written).strip().upper().replace("_", "-").replace(" ", "-")
 
 
 def json_of(answer: str) -> Any:

@@ -7,12 +7,14 @@ Belongs here: which engines are loaded. Does not belong here: running one (`vllm
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING, Self
 
 from deid_platform.errors import Code, DeidError
-from deid_platform.llm.api import ChatModel, ModelIdentity
+from deid_platform.llm.api import ChatAnswer, ChatModel, ChatRequest, Failed, ModelIdentity
 from deid_platform.llm.vllm_engine import EngineSettings, VllmEngine
 from deid_platform.model_seconds import ModelSeconds
 
@@ -121,3 +123,36 @@ class EngineSpec:
     def context_length(self) -> int:
         """The most tokens of a request and its answer together."""
         return self.settings.context_length
+
+
+@dataclass(frozen=True)
+class WhenAsked:
+    """A model as far as it is known without it, loaded when the first request comes (`ChatModel`).
+
+    Attributes:
+        spec: Which one.
+        models: Load it.
+    """
+
+    spec: EndpointSpec | EngineSpec
+    models: Engines = field(default_factory=Engines, compare=False, repr=False)
+
+    @property
+    def identity(self) -> ModelIdentity:
+        """The model's; nothing is loaded."""
+        return self.spec.identity
+
+    @property
+    def context_length(self) -> int:
+        """The model's."""
+        return self.spec.context_length
+
+    def answer(self, requests: Iterable[ChatRequest]) -> Iterator[ChatAnswer | Failed]:
+        """One outcome a request, in their order.
+
+        Raises:
+            DeidError: What `Engines.chat_model` raises; `device-lost`.
+        """
+        waiting = iter(requests)
+        for first in waiting:
+            yield from self.models.chat_model(self.spec).answer(chain((first,), waiting))

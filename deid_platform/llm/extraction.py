@@ -10,27 +10,25 @@ searched first, and what they cover is not searched again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from enum import StrEnum
+from functools import cache
 from typing import Any, NamedTuple
 
 import regex
 
 from deid_platform.labels import Label
-from deid_platform.llm.answered import Mention, json_of, label_of
+from deid_platform.llm.answered import Labels, Mention, json_of, label_of, no_identifier
 from deid_platform.llm.api import Schema
 
-SCHEMA = Schema.of_json(
-    {
-        "type": "array",
-        "items": {
-            "type": "object",
-            "properties": {"text": {"type": "string"}, "label": {"enum": [label.value for label in Label]}},
-            "required": ["text", "label"],
-            "additionalProperties": False,
-        },
-    }
-)
-"""The form of the answer."""
+
+class Form(StrEnum):
+    """How an answer lists identifiers."""
+
+    LIST = "list"
+    """`[{"text": ..., "label": ...}, ...]`"""
+    DICTIONARY = "dictionary"
+    """`{LABEL: [text, ...], ...}`, as Murugadoss 2024 has it."""
 
 
 class Entity(NamedTuple):
@@ -57,12 +55,47 @@ class Located(NamedTuple):
     absent: int
 
 
-def entities(answer: str) -> list[Entity] | None:
-    """The entities of an answer; None where it is not of the form. A fence of Markdown around it is dropped."""
+@cache
+def schema_of(form: Form = Form.LIST, labels: Labels = ()) -> Schema:
+    """The form of the answer, with the labels of a prompt, or ours where it has none."""
+    names = [name for name, _ in labels] or [label.value for label in Label]
+    text = {"type": "string"}
+    if form is Form.DICTIONARY:
+        texts = {"type": "array", "items": text}
+        return Schema.of_json(
+            {"type": "object", "properties": dict.fromkeys(names, texts), "additionalProperties": False}
+        )
+    entity = {
+        "type": "object",
+        "properties": {"text": text, "label": {"enum": names}},
+        "required": ["text", "label"],
+        "additionalProperties": False,
+    }
+    return Schema.of_json({"type": "array", "items": entity})
+
+
+def entities(answer: str, labels: Labels = ()) -> list[Entity] | None:
+    """The entities of an answer, a list or a dictionary; None where it is neither.
+
+    A fence of Markdown around it is dropped, and so is what the label says is no identifier.
+
+    Args:
+        answer: What the model wrote.
+        labels: Those of its prompt.
+    """
     document = json_of(answer)
+    if isinstance(document, dict):
+        document = list(_pairs(document))
     if not isinstance(document, list) or not all(_is_entity(each) for each in document):
         return None
-    return [Entity(each["text"].strip(), label_of(each["label"])) for each in document]
+    named = [entity for entity in document if not no_identifier(entity["label"], labels)]
+    return [Entity(entity["text"].strip(), label_of(entity["label"], labels)) for entity in named]
+
+
+def _pairs(document: dict[str, Any]) -> Iterator[Any]:
+    """A dictionary of lists as a list; what is no list is no entity."""
+    for label, texts in document.items():
+        yield from ({"text": text, "label": label} for text in texts) if isinstance(texts, list) else [texts]
 
 
 def located(note: str, found: Iterable[Entity]) -> Located:

@@ -19,9 +19,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from deid_platform.errors import Code, DeidError
 from deid_platform.keys import plain_digest
 from deid_platform.llm import extraction, rewriting, tagging
-from deid_platform.llm.answered import Mention, Unusable, Why, merged, said, unusable
+from deid_platform.llm.answered import Labels, Mention, Unusable, Why, merged, said, unusable
 from deid_platform.llm.api import ChatAnswer, ChatModel, ChatRequest, Failed, Schema
 from deid_platform.llm.endpoint import EndpointSpec
+from deid_platform.llm.engines import Engines, EngineSpec, WhenAsked
 from deid_platform.llm.prompts import Prompt, Task
 from deid_platform.llm.rewriting import Drift
 
@@ -44,42 +45,62 @@ class Asking:
     """How a model is asked: small enough to send to a worker.
 
     Attributes:
-        endpoint: Where it is.
+        model: Where it is: behind an endpoint, or an engine of this process.
         temperature: 0 for the likeliest answer.
         seed: For sampling.
     """
 
-    endpoint: EndpointSpec
+    model: EndpointSpec | EngineSpec
     temperature: float = 0.0
     seed: int | None = 0
 
     @classmethod
     def of(cls, settings: Settings) -> Asking:
-        """As `[llm]` of deid.toml says.
+        """As `[llm]` of deid.toml says, or without that section `[vllm]`, at temperature 0.
 
         Raises:
-            DeidError: `llm-missing` if there is no such section.
+            DeidError: `llm-missing` if there is neither.
         """
-        llm: LlmSettings | None = settings.llm
-        if llm is None:
-            raise DeidError(Code.LLM_MISSING)
+        if settings.llm is None and (engine := EngineSpec.of(settings)) is not None:
+            return cls(engine, seed=engine.settings.seed)
+        endpoint = endpoint_of(settings)
+        assert settings.llm is not None  # noqa: S101 - there is no endpoint without it
+        return cls(endpoint, settings.llm.temperature, settings.llm.seed)
 
-        def path(relative: Path | None) -> Path | None:
-            return None if relative is None else settings.path(relative)
+    def build(self, models: Engines) -> ChatModel:
+        """The model, which `models` load; nothing is sent yet, and an engine is loaded when the first request comes.
 
-        endpoint = EndpointSpec(
-            llm.url,
-            llm.model,
-            revision=llm.revision,
-            context_length=llm.context_length,
-            allowed_hosts=llm.allowed_hosts,
-            api_key_file=path(llm.api_key_file),
-            ca_file=path(llm.ca_file),
-            concurrency=llm.concurrency,
-            deadline=llm.deadline,
-            structured=llm.structured,
-        )
-        return cls(endpoint, llm.temperature, llm.seed)
+        Raises:
+            DeidError: What `EndpointSpec.build` raises.
+        """
+        return WhenAsked(self.model, models) if isinstance(self.model, EngineSpec) else models.chat_model(self.model)
+
+
+def endpoint_of(settings: Settings) -> EndpointSpec:
+    """The endpoint of `[llm]`.
+
+    Raises:
+        DeidError: `llm-missing` if there is no such section.
+    """
+    llm: LlmSettings | None = settings.llm
+    if llm is None:
+        raise DeidError(Code.LLM_MISSING)
+
+    def path(relative: Path | None) -> Path | None:
+        return None if relative is None else settings.path(relative)
+
+    return EndpointSpec(
+        llm.url,
+        llm.model,
+        revision=llm.revision,
+        context_length=llm.context_length,
+        allowed_hosts=llm.allowed_hosts,
+        api_key_file=path(llm.api_key_file),
+        ca_file=path(llm.ca_file),
+        concurrency=llm.concurrency,
+        deadline=llm.deadline,
+        structured=llm.structured,
+    )
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -123,6 +144,9 @@ class Prompted:
         temperature: 0 for the likeliest answer.
         seed: For sampling.
 
+    Attributes:
+        tokens: That the model has read and written so far; None once it did not tell.
+
     Raises:
         DeidError: `settings-invalid` if the model's context has no room for a note beside the prompt.
     """
@@ -132,6 +156,7 @@ class Prompted:
         self._model = model
         self._temperature = temperature
         self._seed = seed
+        self.tokens: tuple[int, int] | None = (0, 0)
         around = sum(estimated(message.content) + 16 for message in prompt.about(""))
         self._room = min(_MOST, (model.context_length - around) // 2)
         if self._room < _LEAST:
@@ -148,28 +173,54 @@ class Prompted:
 
     def find(self, texts: Iterable[str]) -> Iterator[Found | NotFound]:
         """What is found in each text, in order. Requests are made as the model takes them."""
+        for text, cut, heard in self._asked(texts, _OVERLAP):
+            yield self._read(text, cut, heard)
+
+    def rewrite(self, texts: Iterable[str]) -> Iterator[str | NotFound]:
+        """Each text as the model writes it out again, whatever it made of it: what is measured as a release.
+
+        A long text is written out in windows one after the other (Aghakasiri 2025), with the white space around each.
+
+        Raises:
+            DeidError: `settings-invalid` if the prompt asks for something else.
+        """
+        if self._prompt.task is not Task.REWRITE:
+            raise DeidError(Code.SETTINGS_INVALID, f"{self._prompt.name} asks for no rewriting")
+        for text, cut, heard in self._asked(texts, 0):
+            answers = _answers(text, heard)
+            yield answers if isinstance(answers, NotFound) else _joined(text, cut, answers)
+
+    def _asked(
+        self, texts: Iterable[str], overlap: int
+    ) -> Iterator[tuple[str, list[Window], list[ChatAnswer | Failed]]]:
+        """Each text with its windows and what was heard of each; one of white space alone has none."""
         waiting: deque[tuple[str, list[Window]]] = deque()
 
         def requests() -> Iterator[ChatRequest]:
             for text in texts:
-                cut = windows(text, self._room, self._tokens)
+                cut = windows(text, self._room, self._tokens, overlap)
                 waiting.append((text, cut))
                 yield from (self._request(text[window.start : window.end]) for window in cut)
 
         heard: list[ChatAnswer | Failed] = []
         for outcome in self._model.answer(requests()):
-            yield from self._empty(waiting)
+            while not waiting[0][1]:
+                yield *waiting.popleft(), []
             heard.append(outcome)
+            self._count(outcome)
             if len(heard) == len(waiting[0][1]):
-                yield self._read(*waiting.popleft(), heard)
+                yield *waiting.popleft(), heard
                 heard = []
-        yield from self._empty(waiting)
+        while waiting:
+            yield *waiting.popleft(), []
 
-    def _empty(self, waiting: deque[tuple[str, list[Window]]]) -> Iterator[Found]:
-        # A text of white space alone has no window, so nobody is asked about it.
-        while waiting and not waiting[0][1]:
-            waiting.popleft()
-            yield Found([])
+    def _count(self, outcome: ChatAnswer | Failed) -> None:
+        if self.tokens is None or isinstance(outcome, Failed):
+            return
+        if outcome.prompt_tokens is None or outcome.completion_tokens is None:
+            self.tokens = None
+            return
+        self.tokens = self.tokens[0] + outcome.prompt_tokens, self.tokens[1] + outcome.completion_tokens
 
     def _tokens(self, text: str) -> int:
         return estimated(text) + (tagging.more_tokens(text) if self._prompt.task is Task.TAG else 0)
@@ -179,22 +230,16 @@ class Prompted:
 
     def _schema(self, text: str) -> Schema | None:
         if self._prompt.task is Task.EXTRACT:
-            return extraction.SCHEMA
-        return tagging.schema_for(text) if self._prompt.task is Task.TAG else None
+            return extraction.schema_of(extraction.Form(self._prompt.form or extraction.Form.LIST), self._prompt.labels)
+        return tagging.schema_for(text, self._prompt.labels) if self._prompt.task is Task.TAG else None
 
     def _read(self, text: str, cut: list[Window], heard: list[ChatAnswer | Failed]) -> Found | NotFound:
-        answers: list[str] = []
-        for outcome in heard:
-            if why := unusable(outcome):
-                return NotFound(why)
-            assert isinstance(outcome, ChatAnswer)  # noqa: S101 - a failure is unusable
-            read = said(outcome.text, text)
-            if isinstance(read, Unusable):
-                return NotFound(read)
-            answers.append(read)
+        answers = _answers(text, heard)
+        if isinstance(answers, NotFound):
+            return answers
         if self._prompt.task is Task.EXTRACT:
-            return _extracted(text, answers)
-        return (_tagged if self._prompt.task is Task.TAG else _rewritten)(text, cut, answers)
+            return _extracted(text, answers, self._prompt.labels)
+        return (_tagged if self._prompt.task is Task.TAG else _rewritten)(text, cut, answers, self._prompt.labels)
 
 
 def estimated(text: str) -> int:
@@ -202,7 +247,7 @@ def estimated(text: str) -> int:
     return len(text.encode("utf-8", "replace")) // 2 + 1
 
 
-def windows(text: str, room: int, tokens: Callable[[str], int] = estimated) -> list[Window]:
+def windows(text: str, room: int, tokens: Callable[[str], int] = estimated, overlap: int = _OVERLAP) -> list[Window]:
     """The windows of a text, each of no more tokens than there is room; none of white space alone.
 
     A window ends after a line if there is a line's end in its last third, else after white space, else anywhere.
@@ -219,7 +264,7 @@ def windows(text: str, room: int, tokens: Callable[[str], int] = estimated) -> l
         if end == len(text):
             break
         # Back to the beginning of a word, but never as far as this window began.
-        back = max(start + 1, end - min(_OVERLAP, (end - start) // 4))
+        back = max(start + 1, end - min(overlap, (end - start) // 4))
         start = next((at for at in range(back, end) if text[at - 1].isspace()), back)
     return found
 
@@ -231,10 +276,36 @@ def _fitting(text: str, start: int, room: int, tokens: Callable[[str], int]) -> 
     return end
 
 
-def _extracted(text: str, answers: Iterable[str]) -> Found | NotFound:
+def _answers(text: str, heard: Iterable[ChatAnswer | Failed]) -> list[str] | NotFound:
+    """What each answer about a text says; why nothing is known of it where any has failed."""
+    answers: list[str] = []
+    for outcome in heard:
+        if why := unusable(outcome):
+            return NotFound(why)
+        assert isinstance(outcome, ChatAnswer)  # noqa: S101 - a failure is unusable
+        read = said(outcome.text, text)
+        if isinstance(read, Unusable):
+            return NotFound(read)
+        answers.append(read)
+    return answers
+
+
+def _joined(text: str, cut: Iterable[Window], answers: Iterable[str]) -> str | NotFound:
+    """Answers in the place of the windows that they write out; models leave the white space around a text out."""
+    pieces: list[str] = []
+    for window, answer in zip(cut, answers, strict=True):
+        stretch, written = text[window.start : window.end], answer.strip()
+        if not written:
+            return NotFound(Unusable.FORM)
+        begins, ends = len(stretch) - len(stretch.lstrip()), len(stretch.rstrip())
+        pieces += (stretch[:begins], written, stretch[ends:])
+    return "".join(pieces) if pieces else text
+
+
+def _extracted(text: str, answers: Iterable[str], labels: Labels) -> Found | NotFound:
     entities: list[extraction.Entity] = []
     for answer in answers:
-        read = extraction.entities(answer)
+        read = extraction.entities(answer, labels)
         if read is None:
             return NotFound(Unusable.FORM)
         entities += read
@@ -242,24 +313,24 @@ def _extracted(text: str, answers: Iterable[str]) -> Found | NotFound:
     return NotFound(Unusable.ABSENT) if located.absent else _found(located.mentions)
 
 
-def _tagged(text: str, cut: Iterable[Window], answers: Iterable[str]) -> Found | NotFound:
+def _tagged(text: str, cut: Iterable[Window], answers: Iterable[str], labels: Labels) -> Found | NotFound:
     mentions: list[Mention] = []
     for window, answer in zip(cut, answers, strict=True):
-        read = tagging.tagged(text[window.start : window.end], answer)
+        read = tagging.tagged(text[window.start : window.end], answer, labels)
         if read is None:
             return NotFound(Unusable.FORM)
         mentions += (Mention(window.start + start, window.start + end, label) for start, end, label in read)
     return _found(mentions)
 
 
-def _rewritten(text: str, cut: Iterable[Window], answers: Iterable[str]) -> Found | NotFound:
+def _rewritten(text: str, cut: Iterable[Window], answers: Iterable[str], labels: Labels) -> Found | NotFound:
     mentions: list[Mention] = []
     drifts: list[Drift] = []
     for window, answer in zip(cut, answers, strict=True):
         stretch = text[window.start : window.end]
         if len(answer) > 4 * len(stretch) + 1000:  # no note grows so by its labels
             return NotFound(Unusable.STRAYED)
-        read = rewriting.rewritten(stretch, answer)
+        read = rewriting.rewritten(stretch, answer, labels)
         if read.kept < _KEPT:
             return NotFound(Unusable.STRAYED)
         mentions += (Mention(window.start + start, window.start + end, label) for start, end, label in read.mentions)

@@ -1,15 +1,15 @@
-"""Questions to a chat model that are answered by a JSON value of a known form: what judges ask.
+"""Questions to a chat model that are answered by a JSON value of a known form, or by a word: what judges ask.
 
 Belongs here: questions to requests, and answers to what they say, or why they say nothing. Does not belong here: what
 is asked (`prompts/judges/`), or what an answer is worth.
 
-What a question is about goes to the model as one JSON object, so that no text in it can pass for another part of it.
+What a question is about goes to the model as one JSON object, so that no text in it can pass for another part of it,
+unless a prompt of one's own has a place for each part.
 The form is asked for and checked all the same: not every server keeps one.
 """
 
 from __future__ import annotations
 
-import json
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -29,15 +29,17 @@ class Question(Generic[Said]):
 
     Attributes:
         about: What stands in the prompt's place.
-        schema: The form of the answer.
-        read: What a JSON value says; None where it is not of the form.
+        schema: The form of the answer; None for a few words.
+        read: What a JSON value says, or the words where `parsed` makes none of them; None where it is not of the form.
         max_tokens: The most tokens of the answer.
+        parsed: What is made of the words before they are read.
     """
 
     about: Mapping[str, Any]
-    schema: Schema
+    schema: Schema | None
     read: Callable[[Any], Said | None]
     max_tokens: int
+    parsed: Callable[[str], Any] = json_of
 
     def __repr__(self) -> str:
         return "<Question>"
@@ -50,7 +52,7 @@ class Question(Generic[Said]):
         text = said(outcome.text, str(self.about))
         if isinstance(text, Unusable):
             return NoAnswer(text)
-        found = self.read(json_of(text))
+        found = self.read(self.parsed(text))
         return NoAnswer(Unusable.FORM) if found is None else found
 
 
@@ -96,7 +98,7 @@ class Asked:
         def requests() -> Iterator[ChatRequest]:
             for question in questions:
                 waiting.append(question)
-                about = self.prompt.about(json.dumps(question.about, ensure_ascii=False))
+                about = self.prompt.about_object(question.about)
                 yield ChatRequest(about, self.temperature, self.seed, question.max_tokens, question.schema)
 
         for outcome in self.model.answer(requests()):

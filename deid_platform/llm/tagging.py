@@ -18,7 +18,7 @@ from typing import Any
 import regex
 
 from deid_platform.labels import Label
-from deid_platform.llm.answered import Mention, json_of, label_of
+from deid_platform.llm.answered import Labels, Mention, json_of, label_of, no_identifier
 from deid_platform.llm.api import Schema
 
 _WORD = re.compile(r"\S+")
@@ -45,15 +45,16 @@ def more_tokens(note: str) -> int:
     return _MARK * len(note.split())
 
 
-def schema_for(note: str) -> Schema:
-    """The form of an answer: numbers of words that the note has, and labels that there are."""
+def schema_for(note: str, labels: Labels = ()) -> Schema:
+    """The form of an answer: numbers of words that the note has, and labels of a prompt, or ours where it has none."""
+    names = [name for name, _ in labels] or [label.value for label in Label]
     word = {"type": "integer", "minimum": 1, "maximum": len(_WORD.findall(note))}
     return Schema.of_json(
         {
             "type": "array",
             "items": {
                 "type": "object",
-                "properties": {"first": word, "last": word, "label": {"enum": [label.value for label in Label]}},
+                "properties": {"first": word, "last": word, "label": {"enum": names}},
                 "required": list(_KEYS),
                 "additionalProperties": False,
             },
@@ -61,17 +62,21 @@ def schema_for(note: str) -> Schema:
     )
 
 
-def tagged(note: str, answer: str) -> list[Mention] | None:
+def tagged(note: str, answer: str, labels: Labels = ()) -> list[Mention] | None:
     """The places that an answer names; None where it is not of the form, or names a word that the note has not.
 
-    Signs before the first letter or digit of a place and after its last are left out of it.
+    Signs before the first letter or digit of a place and after its last are left out of it, and so are places whose
+    label in the prompt, one of `labels`, is no identifier's.
     """
     document = json_of(answer)
     words = [match.span() for match in _WORD.finditer(note)]
     if not isinstance(document, list) or not all(_is_place(each, len(words)) for each in document):
         return None
-    places = ((words[each["first"] - 1][0], words[each["last"] - 1][1], label_of(each["label"])) for each in document)
-    return [_trimmed(note, *place) for place in places]
+    named = (place for place in document if not no_identifier(place["label"], labels))
+    places = (
+        (words[place["first"] - 1][0], words[place["last"] - 1][1], label_of(place["label"], labels)) for place in named
+    )
+    return [_trimmed(note, *where) for where in places]
 
 
 def _is_place(value: Any, words: int) -> bool:

@@ -202,7 +202,7 @@ class Site:
             professions=self.policy.hides_professions,
             recognizers=self.settings.path(detection.recognizers) if detection.recognizers else None,
             keep=self.settings.path(detection.keep) if detection.keep else None,
-            models=None if detection.models is None else tuple(map(self._model, detection.models)),
+            models=None if detection.models is None else tuple(map(self.model_path, detection.models)),
             combination=Combination(**detection.combination.model_dump()),
             device=self.device,
             chat=self._chat(),
@@ -249,7 +249,7 @@ class Site:
 
         return IndirectSpec.of(self.settings, answers=self.answers)
 
-    def _model(self, name: str) -> str:
+    def model_path(self, name: str) -> str:
         """A model's name, or where its folder is."""
         return name if name in MODELS else str(self.settings.path(Path(name)))
 

@@ -54,6 +54,7 @@ TEST_SET = "bench/test_set"
 GOLD_NOTES = "bench/gold_notes"
 GOLD_TEXTS = "bench/gold_texts"
 SURROGATE_NOTES = "bench/surrogate_notes"
+CORPUS_DETECTIONS = "bench/corpus_detections"
 CORPUS_COUNTS = "bench/corpus_counts"
 CONTRIBUTIONS = "bench/contributions"
 DETECTOR_SCORES = "bench/detector_scores"
@@ -238,13 +239,16 @@ GOLD_TEXTS_SCHEMA = pa.schema(
 SURROGATE_SCHEMA = pa.schema(
     [*_columns(Note), pa.field("gold", SPANS), pa.field("ways", pa.list_(pa.string())), pa.field("part", pa.string())]
 )
+CORPUS_DETECTION_SCHEMA = pa.schema([("note_id", pa.large_string()), ("inputs", pa.string()), ("spans", SPANS)])
 COUNTS = (
     "words", "true_positives", "false_positives", "false_negatives", "entities", "covered_entities",
 )  # fmt: skip
+NAME_COUNTS = ("name_words", "name_words_found")
+"""Words of the names of patients, and those of them that were found."""
 CORPUS_COUNTS_SCHEMA = pa.schema(
     [
         *((name, pa.string()) for name in ("inputs", "sex", "patient_id")),
-        *((name, pa.int64()) for name in COUNTS),
+        *((name, pa.int64()) for name in (*COUNTS, *NAME_COUNTS)),
     ]
 )
 CONTRIBUTION_SCHEMA = pa.schema(

@@ -1,4 +1,4 @@
-"""A figure of what a detector misses by whose names notes hold.
+"""A figure of which names a detector misses, by whose they are.
 
 Belongs here: drawing it. Does not belong here: the scores (`bench/fairness.py`).
 """
@@ -7,17 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from deid_platform.evaluation.scores import Scores
+from deid_platform.evaluation.bootstrap import Estimate
 from deid_platform.reports.drawing import BLUE, ORANGE, canvas, error, errors, headed, png
 
 _MARKS = (("F", "o", BLUE, "female"), ("M", "D", ORANGE, "male"))
 
 
-def fairness_figure(by_both: Mapping[tuple[str, str], Scores], under: str, source: str = "") -> bytes:
-    """Share of words missed, a row a locale, the sexes beside each other.
+def fairness_figure(by_both: Mapping[tuple[str, str], Estimate], under: str, source: str = "") -> bytes:
+    """Share of words of patients' names missed, a row a locale, the sexes beside each other.
 
     Args:
-        by_both: Locale and sex -> scores.
+        by_both: Locale and sex -> recall of names.
         under: The line under the title.
         source: On whose notes, with whose topics, marked by which hand.
 
@@ -29,8 +29,8 @@ def fairness_figure(by_both: Mapping[tuple[str, str], Scores], under: str, sourc
     for y, locale in enumerate(locales):
         for offset, (sex, marker, colour, _) in zip((-0.16, 0.16), _MARKS, strict=True):
             if found := by_both.get((locale, sex)):
-                error(axes, found.recall, y + offset, colour, marker)
+                error(axes, found, y + offset, colour, marker)
     errors(axes, source)
-    legend = tuple((marker, colour, "full", f"missed, {name} patients") for _, marker, colour, name in _MARKS)
-    headed(figure, axes, "Missed by locale and sex", under, legend)
+    legend = tuple((marker, colour, "full", f"missed, names of {name} patients") for _, marker, colour, name in _MARKS)
+    headed(figure, axes, "Names missed by locale and sex", under, legend)
     return png(figure, None)

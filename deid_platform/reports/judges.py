@@ -11,6 +11,7 @@ from typing import Any
 
 from deid_platform.evaluation.panel import Counts, Verdicts
 from deid_platform.evaluation.retention.judge_validation import Quality
+from deid_platform.evaluation.retention.own_pairs import BesidePhysicians
 from deid_platform.evaluation.retention.retention import Retention
 
 SHOWN = (
@@ -33,7 +34,7 @@ RETENTION = (
 )
 PANEL = (
     *("label", "panel_precision", "panel_recall", "panel_f1", "discarded"),
-    *("spans_precision", "spans_recall", "spans_f1", "identifiers"),
+    *("known_precision", "known_recall", "known_f1", "identifiers"),
 )
 
 
@@ -50,6 +51,22 @@ def quality_records(found: Iterable[tuple[str, Mapping[str, Quality]]]) -> Itera
             yield {**record, "kappa": it.kappa, "accuracy_of_answers": answers, "failures": dict(it.failures)}
 
 
+PHYSICIANS = ("judge", "pairs", "pearson", "spearman", "notes", "note_pearson", "note_spearman", "fleiss")
+"""The fields of a judge beside one's own physicians; `fleiss` is of them and the judge together."""
+
+
+def physicians_record(judge: str, beside: BesidePhysicians) -> dict[str, Any]:
+    """A judge beside physicians, but for its quality against each."""
+    record: dict[str, Any] = {"judge": judge, "pairs": beside.pairs.notes}
+    record |= {"pearson": beside.pairs.pearson, "spearman": beside.pairs.spearman, "fleiss": beside.fleiss}
+    notes = beside.notes
+    return record | {
+        "notes": notes and notes.notes,
+        "note_pearson": notes and notes.pearson,
+        "note_spearman": notes and notes.spearman,
+    }
+
+
 def retention_record(it: Retention) -> dict[str, Any]:
     """A judge's retention."""
     record = {name: getattr(it, name) for name in RETENTION if name not in ("judge", "no_answer")}
@@ -58,14 +75,14 @@ def retention_record(it: Retention) -> dict[str, Any]:
 
 
 def panel_records(voted: Verdicts, known: Verdicts) -> Iterator[dict[str, Any]]:
-    """A record a label, all first: what the panel counts beside what the spans say."""
+    """A record a label, all first: what the panel counts beside what is known of the release."""
     yield _of_label("all", voted.all, known.all, sum(voted.discarded.values()))
     for label, it in known.labels.items():
         yield _of_label(label.value, voted.labels.get(label, Counts()), it, voted.discarded.get(label, 0))
 
 
-def _of_label(label: str, panel: Counts, spans: Counts, discarded: int) -> dict[str, Any]:
-    record: dict[str, Any] = {"label": label, "discarded": discarded, "identifiers": spans.tp + spans.fn}
-    for name, counts in (("panel", panel), ("spans", spans)):
+def _of_label(label: str, panel: Counts, truth: Counts, discarded: int) -> dict[str, Any]:
+    record: dict[str, Any] = {"label": label, "discarded": discarded, "identifiers": truth.tp + truth.fn}
+    for name, counts in (("panel", panel), ("known", truth)):
         record |= {f"{name}_{share}": getattr(counts, share) for share in ("precision", "recall", "f1")}
     return record

@@ -105,7 +105,8 @@ class DrawnWith:
     def now(cls, site: Site, source: Source) -> DrawnWith | None:
         """As the bench or the delivery has it; None where figures would be of nothing that a release is made with.
 
-        So of a file, whose notes somebody chose, and of a delivery that another detector or policy redacted.
+        So of a file, whose notes somebody chose, of another system's release, and of a delivery that another detector
+        or policy redacted.
         """
         if source.delivery is not None:
             meta, spec = site.store.required(tables.REDACTED_NOTES, source.delivery).meta, site.spec(None)
@@ -198,7 +199,10 @@ def _rank(number: int, removal: str) -> bytes:
 
 
 def source_of(store: NoteStore, number: int) -> str:
-    """What a round was drawn from: `gold`, `notes` or a delivery; those of earlier versions were all of gold."""
+    """What a round was drawn from: `gold`, `notes`, `released`, `released_gold` or a delivery.
+
+    Those of earlier versions were all of gold.
+    """
     return str(store.required(tables.REVIEW_ROUNDS, str(number)).meta.get("source", GOLD))
 
 
@@ -223,11 +227,13 @@ def removals_of_round(site: Site, number: int) -> dict[str, Removal]:
 
 
 def removals(site: Site, source: Source, number: int, context: int | None = CONTEXT) -> Iterator[Removal]:
-    """Every removal in the notes of a source that the policy makes and no gold marks."""
+    """Every removal in the notes of a source that the policy, or another system, makes and no gold marks."""
+    # Another system's removal is another one: a former round of ours has not shown it.
+    system = () if source.released is None else (source.digest(site),)
     for it in source.notes(site, number):
-        hidden = [span for span in it.found if site.policy.hidden(span.label)]
+        hidden = [span for span in it.found if system or site.policy.hidden(span.label)]
         for begin, end, label in outside_gold(it.note.text, hidden, it.gold):
-            yield _removal(site, it.note, Span(begin, end, label), hidden, context)
+            yield _removal(site, it.note, Span(begin, end, label), hidden, context, system)
 
 
 def outside_gold(text: str, hidden: list[Span], gold: tuple[Span, ...]) -> Iterator[tuple[int, int, Label]]:
@@ -248,12 +254,14 @@ def outside_gold(text: str, hidden: list[Span], gold: tuple[Span, ...]) -> Itera
             yield run[0][0], run[-1][1], span.label
 
 
-def _removal(site: Site, note: Note, span: Span, hidden: Sequence[Span], context: int | None) -> Removal:
+def _removal(
+    site: Site, note: Note, span: Span, hidden: Sequence[Span], context: int | None, system: Sequence[str]
+) -> Removal:
     text = note.text
     begin, end = span.start, span.end
     low, high = (0, len(text)) if context is None else (max(0, begin - context), min(len(text), end + context))
     return Removal(
-        site.keyring.digest("review", note.note_id, text, str(begin), str(end)),
+        site.keyring.digest("review", note.note_id, text, str(begin), str(end), *system),
         note.note_id,
         note.patient_id,
         site.keyring.key("patient", note.patient_id) if note.patient_id else None,

@@ -25,7 +25,7 @@ from deid_platform.refresh.site import Site
 from deid_platform.review.decisions import Category, enter, standing
 from deid_platform.review.report import Interval, Report, report
 from deid_platform.review.rounds import DrawnWith, Removal, removals_of_round, rounds
-from deid_platform.review.sources import GOLD, READ
+from deid_platform.review.sources import READ, WITH_GOLD
 from deid_platform.warehouse.held_out import HeldOutSet, Purpose, seal
 from deid_platform.warehouse.lab import LabScore, MeasuredOn, record_lab_scores
 from deid_platform.warehouse.roles import Role
@@ -152,7 +152,7 @@ def _family(on: DrawnWith) -> str:
 def figures(found: Report, drawn: int) -> Iterator[LabScore]:
     """Shares of categories and severities, missed identifiers, how far readers agree, and how much is settled."""
     for category, share in found.categories.items():
-        if category is Category.MISSED_BY_GOLD and found.source != GOLD:
+        if category is Category.MISSED_BY_GOLD and found.source not in WITH_GOLD:
             yield of_share(_FAMILY, "share_right", share)  # no gold lacks it
         else:
             yield of_share(_FAMILY, "share_of_removals", share, category.value.replace("_", " "))

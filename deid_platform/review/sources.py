@@ -1,10 +1,11 @@
-"""Notes that a round is drawn from, with what was hidden in them: the bench's gold, a delivery, or a file.
+"""Notes that a round is drawn from, with what was hidden in them: the bench's gold, a delivery, a file, or a release.
 
 Belongs here: reading such notes, and which of them a rate takes. Does not belong here: drawing removals and keeping the
 round (`rounds.py`).
 
 Only gold tells which removals are wrong. Where there is none every removal may be drawn, and the readers' category
-"rightly removed" says which were right.
+"rightly removed" says which were right. A release of another system is a file of texts beside the originals
+(`evaluation/released.py`): what it has not is removed, whatever the site's policy hides.
 """
 
 from __future__ import annotations
@@ -15,14 +16,21 @@ from pathlib import Path
 
 from deid_platform.corpora import Rejection
 from deid_platform.corpora.refusals import Refusals
+from deid_platform.corpora.released_texts import ReleasedTexts
 from deid_platform.corpora.single_files import read_notes
 from deid_platform.errors import Code, DeidError
+from deid_platform.evaluation import notes_read
+from deid_platform.evaluation.released import hidden_places
+from deid_platform.keys import file_digest
 from deid_platform.notes import Note, Span
 from deid_platform.refresh import tables
 from deid_platform.refresh.deidentify import CLEAN
 from deid_platform.refresh.site import Site
 
 GOLD, NOTES = "gold", "notes"
+RELEASED, RELEASED_GOLD = "released", "released_gold"
+WITH_GOLD = (GOLD, RELEASED_GOLD)
+"""Sources of which gold says which removals may be drawn."""
 READ = "read_notes"
 """What figures of a delivery's notes are said to be measured on: not gold, but what people say of a sample."""
 _STEPS = 1 << 32
@@ -51,20 +59,26 @@ class Source:
     Attributes:
         delivery: Its key; None unless the notes are of a delivery.
         path: A file of notes; None unless they are of a file. Without either they are the bench's gold notes.
+        released: A file of what any system released of `path`, which may then have gold; None for our detector.
         rate: The share of notes that is taken, above 0 and up to 1: each note by itself, by a keyed digest.
         refusals: Rows of the file that were refused.
-        failed: Notes of the file on which detection failed.
+        failed: Notes of the file on which detection failed, or that were not released.
+        marked: Whether the notes of a release have gold; known when they were read.
     """
 
     delivery: str | None = None
     path: Path | None = None
     rate: float = 1.0
+    released: Path | None = None
     refusals: Refusals = field(default_factory=Refusals)
     failed: int = 0
+    marked: bool = False
 
     @property
     def name(self) -> str:
         """What the round says that it was drawn from: no file's name, which may name a patient."""
+        if self.released is not None:
+            return RELEASED_GOLD if self.marked else RELEASED
         return self.delivery or (NOTES if self.path else GOLD)
 
     def notes(self, site: Site, number: int) -> Iterator[Searched]:
@@ -77,12 +91,16 @@ class Source:
         Raises:
             DeidError: `not-materialized` if the bench has not run or the delivery was not redacted.
         """
+        if self.path is not None and self.released is not None:
+            return self._of_release(site, number, self.path, self.released)
         if self.path is not None:
             return self._of_file(site, number, self.path)
         return self._of_gold(site, number) if self.delivery is None else self._of_delivery(site, number, self.delivery)
 
     def digest(self, site: Site) -> str:
-        """The detector's that found the spans."""
+        """The detector's that found the spans, or the release's."""
+        if self.released is not None:
+            return site.keyring.digest("released texts", file_digest(self.released))
         if self.delivery is not None:
             return str(site.store.required(tables.REDACTED_NOTES, self.delivery).meta["detector_digest"])
         return site.spec(None).detector_digest
@@ -126,6 +144,18 @@ class Source:
             elif site.exclusions.reason(note) is None:
                 yield Searched(note, detection.spans)
 
+    def _of_release(self, site: Site, number: int, path: Path, released: Path) -> Iterator[Searched]:
+        read = notes_read.read(path)
+        texts = ReleasedTexts.read(released, {note.note_id for note in read.notes})
+        self.refusals, self.marked = read.refusals, read.gold is not None
+        for at, note in enumerate(read.notes):
+            spans = () if read.gold is None else read.gold[at].spans
+            text = texts.of(note)
+            if text is None:
+                self.failed += 1
+            elif self._taken(site, number, note.note_id) and site.exclusions.reason(note) is None:
+                yield Searched(note, tuple(place.span(spans) for place in hidden_places(note.text, text)), spans)
+
 
 def checked(source: Source) -> Source:
     """The same source, if it can be one.
@@ -135,4 +165,6 @@ def checked(source: Source) -> Source:
     """
     if not 0 < source.rate <= 1:
         raise DeidError(Code.INPUT_INVALID, "the rate")
+    if source.released is not None and source.path is None:
+        raise DeidError(Code.INPUT_INVALID, "released texts without the notes that they are of")
     return source

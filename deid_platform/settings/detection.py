@@ -64,7 +64,7 @@ class DetectionSettings(Section):
     """The site's allow list: phrases that identify nobody, one a line."""
     combination: CombinationSettings = CombinationSettings()
     chat: str | None = None
-    """The prompt to the language model of `[llm]`, or of `[vllm]`, that is part of the detector; none unless told."""
+    """The prompt, by name or file, to the language model of `[llm]` or `[vllm]` that is part of the detector."""
     llm_review: LlmReviewSettings | None = None
     """Which notes that model reads; all unless told."""
     indirect: bool = False

@@ -6,11 +6,14 @@ Belongs here: keys, defaults, and which keys go together. Does not belong here: 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from deid_platform.settings.section import Identifier, Section
+
+SurrogateCorpus = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}\.[A-Za-z_]{2,5}$")]
+"""`CORPUS.LOCALE`, as the note store has it."""
 
 
 class BenchSettings(Section):
@@ -44,8 +47,12 @@ class CorpusSettings(Section):
     """A corpus of the site's own, for surrogate corpora and their scores."""
 
     path: Path
+    test: Path | None = None
+    """Its test part, where its publisher split it; `path` is the training part then, or the same. By default half of
+    its notes, by a hash of their ids."""
     format: str = "jsonl"
-    scheme: str = "i2b2-2014"
+    scheme: str | None = None
+    """What its labels are called; as its format has them unless given."""
     language: str | None = None
     """Of its notes; that of the scheme unless given."""
     what: str = "a corpus of the site"
@@ -60,15 +67,19 @@ class CorporaSettings(Section):
     """Where published corpora lie, and the site's own."""
 
     folder: Path = Path("corpora")
+    made: tuple[SurrogateCorpus, ...] = ()
+    """Surrogate corpora that `deid refresh` makes too, and anew where they would be others."""
     sets: dict[Identifier, CorpusSettings] = {}
 
 
 class TrainingSettings(Section):
-    """What the asset `models/trained` trains; as the options of `deid train`."""
+    """What the asset `models/trained` trains; as the options of `deid train`, and the surrogate corpora of the site."""
 
     folder: Path = Path("models/own")
     gold: tuple[Path, ...] = ()
-    scheme: str = "i2b2-2014"
+    corpora: tuple[SurrogateCorpus, ...] = ()
+    """Surrogate corpora that are made (`bench/surrogate_notes`), whose training parts are gold as well."""
+    scheme: str | None = None
     start: str | None = None
     epochs: float | None = Field(default=None, gt=0)
     seed: int = 5
@@ -82,3 +93,4 @@ class ExperimentSettings(Section):
     epochs: float = Field(default=4, gt=0)
     test_notes: int = Field(default=4, gt=0)
     locales: tuple[str, ...] | None = None
+    start: Path | None = None

@@ -37,11 +37,15 @@ class LlmSettings(Section):
 
 
 class JudgeSettings(Section):
-    """The panels of chat models that judge releases (docs/retention.md); each model, prompt and seed is a judge."""
+    """The panels of chat models that judge releases (docs/retention.md): models once each, or several seeds of some."""
 
     models: tuple[Annotated[str, Field(min_length=1)], ...] = ()
     """Their names at the endpoint of `[llm]`; its model unless told."""
-    seeds: tuple[int, ...] = Field(default=(1, 2, 3), min_length=1)
+    size: int | None = Field(default=None, ge=1)
+    """How many judges; every model with every seed where seeds are told, else three, or each model once if those are
+    more (Miranda 2025, 4.2.1)."""
+    seeds: tuple[int, ...] | None = Field(default=None, min_length=1)
+    """For sampling; 1, 2 and so on, as many as the size takes, unless told."""
     temperature: float = Field(default=0.7, ge=0, le=2)
     """Above 0, so that seeds make a difference (Miranda 2025, 4.2.1)."""
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 Identifier = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
 
 
-PeerName = Annotated[str, Field(pattern=r"^(modified-)?[a-z]+(:[a-z]+:[^|]+)?$")]
+PeerName = Annotated[str, Field(pattern=r"^(modified-)?[a-z][a-z0-9-]*(:[a-z]+:[^|]+)?$")]
 
 
 NoteTypeTerm = Annotated[str, Field(pattern=r"[^\W_]")]

@@ -3,9 +3,10 @@
 Belongs here: which names and towns there are to draw from. Does not belong here: who gets which (`keyed.py`),
 or places of the United States, which are data (`places.py`).
 
-Source: the name and address providers of the Faker library (MIT licence), whose class attributes are read as they
-are; no generator of Faker is run. A pool keeps names in Latin script of at most three words, each once, sorted, so
-that a draw depends on nothing but the version of Faker (`POOLS_VERSION`).
+Source: the name and address providers of the Faker library (MIT licence), whose class attributes are read as they are;
+a generator would draw of all shares (`locales/faker_values.py` has those that are run). A pool keeps names in Latin
+script of at most three words, each once, sorted, so that a draw depends on nothing but the version of Faker
+(`POOLS_VERSION`).
 
 The split keeps three uses apart that must not share names: what the synthetic hospital writes, what stands in
 its place in training data, and what is held out to measure on. It goes by a hash of the folded name alone, so that

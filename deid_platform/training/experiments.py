@@ -3,8 +3,9 @@
 Belongs here: which models an experiment trains, on what, and on what each is measured. Does not belong here: training
 (`run.py`) or measuring them (`bench/experiments.py`).
 
-After Zambare 2026, experiment 2 (names of locales that a model has not seen) and its learning curve; all models of an
-experiment have the same preset and seed, and as many notes, unless their number is what is compared.
+After Zambare 2026: experiment 2.2 (trained on the names of one locale, measured on all), experiment 3 (trained on all
+but one) and its learning curve; all models of an experiment have the same preset and seed, and as many notes, unless
+their number is what is compared.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from deid_platform.corpora.catalogue import PUBLISHED
 from deid_platform.detection.models.loading import Models
 from deid_platform.settings import Settings
 from deid_platform.surrogates.dice import Dice
@@ -22,7 +24,10 @@ from deid_platform.training.mixture import Mixture, labelled
 LEAVE_ONE_OUT = "leave_one_locale_out"
 CROSS_FORMAT = "cross_format"
 LEARNING_CURVE = "learning_curve"
-EXPERIMENTS = (LEAVE_ONE_OUT, CROSS_FORMAT, LEARNING_CURVE)
+ONE_LOCALE = "one_locale"
+EXPERIMENTS = (LEAVE_ONE_OUT, ONE_LOCALE, CROSS_FORMAT, LEARNING_CURVE)
+AMERICAN = "en_US"
+"""The locale that the models of `ONE_LOCALE` learn from."""
 ALL_LOCALES = "all_locales"
 CURVE = (250, 500, 1000, 2000)
 """Notes of the models of the learning curve."""
@@ -39,12 +44,18 @@ class Arm:
         mixture: What its notes are drawn from.
         notes: How many it is trained on, at most.
         tests: What it is measured on.
+        carriers: Corpora of a locale that it is measured on; all unless given.
+        binary: Whether it only tells identifiers from other words.
+        word: What the leaderboard calls it, one of `warehouse.lab.ARMS`; empty for what no table of a paper has.
     """
 
     name: str
     mixture: Mixture
     notes: int
     tests: tuple[str, ...]
+    carriers: tuple[str, ...] = ()
+    binary: bool = False
+    word: str = ""
 
 
 def arms(experiment: str, *, notes: int, locales: Sequence[str]) -> tuple[Arm, ...]:
@@ -53,15 +64,27 @@ def arms(experiment: str, *, notes: int, locales: Sequence[str]) -> tuple[Arm, .
     Args:
         experiment: One of `EXPERIMENTS`.
         notes: On which each is trained, but for the learning curve.
-        locales: Those that are left out, one after the other.
+        locales: Those that are left out, one after the other; those that models of one locale are measured on.
     """
     whole = Mixture()
     if experiment == LEAVE_ONE_OUT:
         without = (
-            Arm(f"without_{it}", replace(whole, locales=tuple(x for x in whole.locales if x != it)), notes, (it,))
+            Arm(
+                *(f"without_{it}", replace(whole, locales=tuple(x for x in whole.locales if x != it)), notes, (it,)),
+                word="trained-without-this-locale",
+            )
             for it in locales
         )
-        return Arm(ALL_LOCALES, whole, notes, tuple(locales)), *without
+        return Arm(ALL_LOCALES, whole, notes, tuple(locales), word="trained-all-locales"), *without
+    if experiment == ONE_LOCALE:
+        # The hospital has names of many origins, and notes in other languages would give theirs away.
+        english = tuple((name, most) for name, most in whole.corpora if PUBLISHED[name].language == "en")
+        american = replace(whole, corpora=english, locales=(AMERICAN,), hospital=0)
+        carriers, tests = tuple(name for name, _ in english), tuple(dict.fromkeys((AMERICAN, *locales)))
+        return (
+            Arm(AMERICAN, american, notes, tests, carriers, binary=True, word="trained-en_US"),
+            Arm(f"{AMERICAN}_kinds", american, notes, (AMERICAN,), carriers, word="trained-en_US-kinds"),
+        )
     if experiment == CROSS_FORMAT:
         reports = tuple((name, most) for name, most in whole.corpora if name == REPORTS)
         both = (HOSPITAL, REPORTS)
@@ -69,7 +92,7 @@ def arms(experiment: str, *, notes: int, locales: Sequence[str]) -> tuple[Arm, .
             Arm(HOSPITAL, replace(whole, corpora=(), plain=0), notes, both),
             Arm(REPORTS, replace(whole, corpora=reports, hospital=0), notes, both),
         )
-    return tuple(Arm(f"{size}_notes", whole, size, (EVERYTHING,)) for size in CURVE)
+    return tuple(Arm(f"{size}_notes", whole, size, (EVERYTHING,), word=f"trained-{size}-notes") for size in CURVE)
 
 
 def notes_of(arm: Arm, settings: Settings | None, models: Models | None = None) -> list[Labelled]:

@@ -51,9 +51,14 @@ def export(network: Network, vocabulary: Path, folder: Path) -> None:
     shutil.copyfile(vocabulary, folder / VOCABULARY)
 
 
-def write_card(folder: Path, thresholds: Mapping[str, float], about: Mapping[str, object]) -> None:
+def write_card(folder: Path, thresholds: Mapping[str, float] | str, about: Mapping[str, object]) -> None:
     """Writes `model.json`: thresholds, digests of the other files, and what is said about the model."""
     names = (ModelFolder(folder).network, VOCABULARY)
     files = {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in names}
-    card = {"labels": LABELS, "thresholds": dict(thresholds), "files": files, **about}
+    card = {
+        "labels": LABELS,
+        "thresholds": thresholds if isinstance(thresholds, str) else dict(thresholds),
+        "files": files,
+        **about,
+    }
     (folder / CARD).write_text(json.dumps(card, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -94,10 +94,13 @@ def carried_out(
     preset = replace(preset, epochs=plan.epochs or preset.epochs)
     mixture = _BESIDE_GOLD if plan.gold else Mixture().with_library if preset.library else Mixture()
     learned = mixture.more(preset.woven)
-    notes, tuning = (
-        [*(note for note in own if some.takes(note.corpus, note.key)), *labelled(some, settings, models)]
-        for some in (learned, mixture.tuning)
-    )
+    if own and preset.gold_alone:
+        learned, notes, tuning = beside(0), own, list[Labelled]()
+    else:
+        notes, tuning = (
+            [*(note for note in own if some.takes(note.corpus, note.key)), *labelled(some, settings, models)]
+            for some in (learned, mixture.tuning)
+        )
     return train(
         notes,
         tuning,

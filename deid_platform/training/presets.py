@@ -31,6 +31,8 @@ class Preset:
         library: Whether the library's notes and texts without identifiers are learned from too.
         start: The shipped model that it starts from unless another is named, or the encoder of `transformers`; None for
             the default encoder. For one of `transformers` without it, the architecture settles what else it can.
+        gold_alone: Whether nothing is learned beside a site's own gold, and none of that is kept back.
+        argmax: Whether a word has its likeliest class, instead of thresholds that are chosen on notes kept back.
     """
 
     epochs: float = 1.5
@@ -49,9 +51,11 @@ class Preset:
     woven: float = 1
     library: bool = True
     start: str | None = None
+    gold_alone: bool = False
+    argmax: bool = False
 
 
-_PAPER = Preset(epochs=10, rate=2e-5, decay=0.01, transformers=True)
+_PAPER = Preset(epochs=10, rate=2e-5, decay=0.01, transformers=True, gold_alone=True, argmax=True)
 PRESETS: Mapping[str, Preset] = {
     "default": Preset(),
     "woven": Preset(epochs=3, woven=3, library=False),

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from deid_platform.detection.models.decoding import ARGMAX
 from deid_platform.detection.models.folder import ModelFolder
 from deid_platform.detection.models.loading import Models
 from deid_platform.detection.models.token_classifier import TokenClassifier
@@ -38,17 +39,17 @@ class Trained:
         model: The folder.
         notes: Notes that it was trained on.
         windows: Windows of them.
-        kept_back: Notes for the thresholds.
-        recall: Share of the words of their identifiers that the model finds.
-        precision: Share of the words that it finds that are of identifiers.
+        kept_back: Notes for the thresholds; none where all of a site's gold is learned from.
+        recall: Share of the words of their identifiers that the model finds; None without such notes.
+        precision: Share of the words that it finds that are of identifiers; likewise.
     """
 
     model: ModelFolder
     notes: int
     windows: int
     kept_back: int
-    recall: float
-    precision: float
+    recall: float | None
+    precision: float | None
 
     @property
     def losses(self) -> Path:
@@ -72,7 +73,7 @@ def train(
 
     Args:
         notes: What to learn from.
-        tuning: For the thresholds: other notes, best of other authors.
+        tuning: For the thresholds: other notes, best of other authors; may be none where the preset has no thresholds.
         start: The network.
         preset: How to train.
         folder: Becomes the model's; holds the checkpoint and the losses too.
@@ -90,7 +91,7 @@ def train(
     reader = Reader(start.vocabulary)
     length = preset.length - reader.marks if preset.length else LENGTH
     windows = list(examples(learned, reader, length=length, binary=preset.binary))
-    if not windows or not kept_back:
+    if not windows or not (kept_back or preset.argmax):
         raise DeidError(Code.INPUT_EMPTY, "training")
     folder.mkdir(parents=True, exist_ok=True)
 
@@ -113,19 +114,23 @@ def train(
         **about,
     }
     said["versions"] = {name: version(name) for name in ("torch", "onnxruntime", "tokenizers")}
-    write_card(folder, {}, said)
-    former = at_most.card["thresholds"] if at_most else {}
-    chosen = calibrated(models.token_classifier(ModelFolder(folder)), kept_back)
-    thresholds = {label: min(least, former.get(label, least)) for label, least in chosen.items()}
+    thresholds: dict[str, float] | str = ARGMAX
+    if not preset.argmax:
+        write_card(folder, {}, said)
+        former = at_most.card["thresholds"] if at_most else {}
+        chosen = calibrated(models.token_classifier(ModelFolder(folder)), kept_back)
+        thresholds = {label: min(least, former.get(label, least)) for label, least in chosen.items()}
     write_card(folder, thresholds, said)
-    recall, precision = _scores(models.token_classifier(ModelFolder(folder)), kept_back)
-    said["kept_back"] = {"notes": len(kept_back), "recall": round(recall, 4), "precision": round(precision, 4)}
+    recall, precision = None, None
+    if kept_back:
+        recall, precision = _scores(models.token_classifier(ModelFolder(folder)), kept_back)
+    said["kept_back"] = {"notes": len(kept_back), "recall": recall, "precision": precision}
     write_card(folder, thresholds, said)
     return Trained(ModelFolder(folder), len(learned), len(windows), len(kept_back), recall, precision)
 
 
 def _scores(model: TokenClassifier, notes: Iterable[Labelled]) -> tuple[float, float]:
-    """Recall and precision by the model's words, without signs."""
+    """Recall and precision by the model's words, without signs, to four places."""
     right = missed = wrong = 0
     for note in notes:
         tokens, probabilities = model.probabilities(note.text)
@@ -135,4 +140,4 @@ def _scores(model: TokenClassifier, notes: Iterable[Labelled]) -> tuple[float, f
         right += int(np.count_nonzero(found & gold & word))
         missed += int(np.count_nonzero(~found & gold & word))
         wrong += int(np.count_nonzero(found & ~gold & word))
-    return right / max(1, right + missed), right / max(1, right + wrong)
+    return round(right / max(1, right + missed), 4), round(right / max(1, right + wrong), 4)

@@ -22,7 +22,7 @@ from deid_platform.training.presets import Preset
 RANK, ALPHA = 8, 16
 _ENCODERS = ("bert", "roberta", "distilbert", "electra", "deberta", "deberta-v2", "xlm-roberta", "camembert", "mpnet")
 _HEADS = ["score", "classifier"]  # trained whole
-_LARGE = 4096  # hidden size from which a model counts as one of 7 to 8 billion parameters
+_LARGE = 3584  # hidden size of Qwen2.5-7B, from which a model counts as one of 7 to 8 billion; Llama-3.2-3B has 3,072
 
 
 class Classifier(nn.Module):

@@ -1,10 +1,12 @@
 """The laboratory's figures in the warehouse, and every word that they may use.
 
 Belongs here: the lists of words, writing figures down, reading them as analysts see them. Does not belong here:
-measuring (`evaluation/`), or which notes are measured (`bench/lab.py`).
+measuring (`evaluation/`), which notes are measured (`bench/lab.py`), or the words of a site's own corpora
+(`corpora/gold_words.py`).
 
 A figure names its detector, gold, family, subject and measure. Analysts read no text that one role wrote, so each of
-these is a word of the lists here, which only the owner of the schema can change.
+these is a word of the lists here, which only the owner of the schema can change; to the golds the owner adds those of
+deid.toml.
 """
 
 from __future__ import annotations
@@ -16,34 +18,66 @@ from sqlalchemy import Connection, Engine, text
 
 from deid_platform.evaluation.attacker.questions import Aim
 from deid_platform.evaluation.missed_by_risk import Category
+from deid_platform.evaluation.name_groups import GROUPS as NAMES
 from deid_platform.evaluation.perturbations import Perturbation
 from deid_platform.evaluation.sources import Source
 from deid_platform.labels import Indirect, Label, Risk
+from deid_platform.llm.known_models import KNOWN, KNOWN_STARTS
 from deid_platform.warehouse.connection import begin
 from deid_platform.warehouse.held_out import Purpose
 
-_PEERS = ("presidio", "presidio-patterns", "presidio-transformers", "pydeid", "philter", "deidentify")
-PEERS = (*_PEERS, *(f"modified-{it}" for it in _PEERS))
+_PEERS = (
+    *("presidio", "presidio-patterns", "presidio-transformers", "pydeid", "philter", "deidentify"),
+    *("gliner", "gliner2", "privacy-filter"),
+)
+_VARIANTS = ("", "modified-")
+PEERS = tuple(f"{variant}{it}" for variant in _VARIANTS for it in _PEERS)
+MODELS = (
+    "ensemble-own",
+    *(
+        f"{variant}{model}{peer}"
+        for variant in _VARIANTS
+        for model in ("bert", "model-own", "model-shipped")
+        for peer in ("", "-presidio", "-peer")
+    ),
+)
+"""Models that are not the site's: in the ensemble, alone, or joined with a peer. The digest tells which."""
 CHATS = tuple(
     f"chat-{task}-{shots}{language}"
-    for task in ("extract", "extract-groups", "rewrite", "tag")
+    for task in ("extract", "extract-groups", "rewrite", "rewrite-patient", "tag")
     for shots in ("zero", "one")
     for language in ("", "-it")
 )
 """Prompts to a chat model, whichever it is: the digest tells it."""
+OWN_PROMPT = "chat-own"
+"""Any prompt that is not shipped: the digest tells which."""
+MINILM = "minilm"
+"""The encoder that experiments start from unless another is named."""
+KNOWN_CHATS = tuple(f"{chat}@{model}" for chat in CHATS for model in KNOWN)
+"""The same to a model that a paper measured."""
+STARTS = (MINILM, *KNOWN_STARTS)
+"""What a model of an experiment was trained from: architectures of Zambare 2026, and the encoder that is shipped."""
+ARMS = (
+    *("trained-en_US", "trained-en_US-kinds", "trained-all-locales", "trained-without-this-locale"),
+    *(f"trained-{notes}-notes" for notes in (250, 500, 1000, 2000)),
+)
+"""What it was trained on."""
+TRAINED = tuple(f"{arm}@{start}" for arm in ARMS for start in STARTS)
+"""Models of experiments (`training/experiments.py`)."""
 JUDGES = tuple(
     f"judge-{name}{language}" for name in ("retention-zero", "retention-few", "panel-zero") for language in ("", "-it")
 )
 """Prompts of judges to a chat model, likewise."""
 DETECTORS = (
-    *("ensemble", "rules", "patterns", "gazetteer", "roster"),
-    *(*PEERS, "bert", "bert-presidio", *CHATS),
+    *("ensemble", "ensemble-unrecovered", "rules", "patterns", "gazetteer", "roster"),
+    *(*PEERS, *MODELS, *CHATS, OWN_PROMPT, *KNOWN_CHATS, *TRAINED),
     *("lexical-judge", *JUDGES),
 )
 GOLDS = (
     *("site", "library", "synthetic_hospital"),
     *("mtsamples", "aci_bench", "primock57", "e3c_en", "e3c_es", "e3c_fr", "e3c_it"),
     *("meddocan", "eds_templates", "asq_phi", "i2b2", "conll", "judged_pairs", "read_notes"),
+    *("library_en", "library_es", "library_it", "library_fr", "hospital"),
 )
 FAMILIES = {
     "words": "how well identifiers are found, word by word",
@@ -59,12 +93,14 @@ FAMILIES = {
     "missed": "missed words by risk, as Murugadoss 2024, supplementary table 1",
     "retention": "what is left of the medicine",
     "judges": "how good the judge of lost medicine is, on pairs labelled by people",
+    "occurrences": "texts of identifiers left, and placeholders beyond them, as Miranda 2025 counts (4.3)",
     "panel": "identifiers hidden or left as a panel of language models says, and how often spans say the same",
     "review": "what reviewers say of words that were hidden although no gold marks them",
     "read notes": "what reviewers say of words that were hidden in a delivery's notes, of which there is no gold",
     "utility": "a task learned from released notes beside the same from true ones",
     "stability": "the same notes in other formats",
     "length": "by length of note",
+    "names": "how well words of names are found, by sex, popularity, decade and other meanings",
     "cost": "speed, memory and money",
 }
 MEASURES = (
@@ -72,8 +108,9 @@ MEASURES = (
     *("words_kept", "clinical_retention", "labels_claimed"),
     *("notes_failed", "recall_answered", "precision_answered", "f1_answered"),
     *("strict_f1", "overlapping_f1", "strict_recall", "overlapping_recall"),
-    *("recall_conservative", "precision_conservative", "f1_conservative", "precision_two_sided", "f1_two_sided"),
-    *("recall_patient_only", "precision_patient_only"),
+    *("accuracy_conservative", "recall_conservative", "precision_conservative", "f1_conservative"),
+    *("accuracy_two_sided", "precision_two_sided", "f1_two_sided"),
+    *(f"{it}_patient_only{end}" for end in ("", "_two_sided") for it in ("accuracy", "recall", "precision", "f1")),
     *("recall_of_site", "precision_of_site", "recall_difference", "precision_difference"),
     *("identifier_characters_found", "other_characters_hidden"),
     *("alid", "levenshtein_recall", "direct_recall", "quasi_recall"),
@@ -94,6 +131,11 @@ LOCALES = tuple(
     f"locale {it}" for it in ("en_US", "en_GB", "en_AU", "en_CA", "es_ES", "it_IT", "fr_FR", "zh", "hi", "bn", "ar")
 )
 LENGTHS = ("under 100 words", "100 to 299 words", "300 to 599 words", "600 to 1,199 words", "1,200 words and more")
+TOKEN_LENGTHS = (
+    *("under 250 tokens", "250 to 499 tokens", "500 to 999 tokens", "1,000 to 1,999 tokens"),
+    *("2,000 to 3,999 tokens", "4,000 tokens and more"),
+)
+"""Of each edge of `by_length.EDGES`."""
 RISKS = tuple(f"risk {risk.value}" for risk in Risk)
 CATEGORIES = tuple(it.value for it in Category)
 POLICIES = tuple(f"surrogates {it}" for it in ("consistent", "per note", "varied"))
@@ -106,15 +148,20 @@ REVIEWED = (
     *("severity", "severity high", "severity low"),
 )
 """What reviewers say of a removal."""
+MIRANDA = tuple(f"category {it}" for it in ("NAME", "AGE", "LOCATION/ADDRESS", "DATE"))
+"""The categories of Miranda 2025."""
+JUDGED_BY = tuple(f"judged by {it}" for it in KNOWN)
+"""What a language model that a paper has as a judge says."""
 CLAIMS = tuple(f"claimed by {it}" for it in PEERS)
+CLAIMS_OF_PROMPTS = tuple(f"claimed by {name}" for name in (*CHATS, OWN_PROMPT))
 SUBJECTS = (
     *("ALL", *(it.value for it in Label)),
-    *(*SEXES, *LOCALES, *LENGTHS, *RISKS, *CATEGORIES, *POLICIES, *FORMATS, *TASKS, *ATTACKS, *INDIRECT, *REVIEWED),
-    *CLAIMS,
+    *(*SEXES, *LOCALES, *LENGTHS, *TOKEN_LENGTHS, *NAMES),
+    *(*RISKS, *CATEGORIES, *POLICIES, *FORMATS, *TASKS, *ATTACKS, *INDIRECT, *REVIEWED),
+    *(*CLAIMS, *CLAIMS_OF_PROMPTS, *MIRANDA, *JUDGED_BY),
 )
 _WORDS = {
     "detector": DETECTORS,
-    "gold": GOLDS,
     "family": tuple(FAMILIES),
     "measure": MEASURES,
     "subject": SUBJECTS,
@@ -133,8 +180,8 @@ class LabScore:
         low: Lower end of its 95% interval, if it has one.
         high: Upper end.
         n: What it is a share of, or how many were measured; None of what is no share.
-        subject: All, a label, a locale, a sex, a length, a risk, a category, a format, a task, an attack, an
-            indirect identifier, what reviewers say, or what a peer claims.
+        subject: All, a label, a locale, a sex, a length, a group of names, a risk, a category, a format, a task, an
+            attack, an indirect identifier, what reviewers say, or what a peer or a prompt claims.
     """
 
     family: str
@@ -201,12 +248,19 @@ def lab_scores(reader: Engine, detector_digest: str) -> Iterable[tuple[MeasuredO
     return [(MeasuredOn(*row[:10]), LabScore(*row[10:])) for row in rows]
 
 
-def list_words(connection: Connection) -> None:
-    """Makes the lists in the database those of this version. Of whoever owns the schema."""
+def list_words(connection: Connection, own: Iterable[str] = ()) -> None:
+    """Makes the lists in the database those of this version. Of whoever owns the schema.
+
+    Args:
+        connection: As the owner.
+        own: Golds of the site's own corpora (`corpora.gold_words.words_of_own`), which each call says anew.
+    """
     connection.execute(text("DELETE FROM quality.word"))
-    rows = [{"kind": kind, "word": word} for kind, words in _WORDS.items() for word in words]
+    golds = (*GOLDS, *own)
+    listed = {**_WORDS, "gold": golds}
+    rows = [{"kind": kind, "word": word} for kind, words in listed.items() for word in words]
     connection.execute(text("INSERT INTO quality.word (kind, word) VALUES (:kind, :word)"), rows)
     connection.execute(text("DELETE FROM quality.gold_source"))
-    sources = [{"gold": gold, **Source.of(gold, "topics").words} for gold in GOLDS]
+    sources = [{"gold": gold, **Source.of(gold, "topics").words} for gold in golds]
     statement = text("INSERT INTO quality.gold_source VALUES (:gold, :notes_of, :topics_of, :marked_by)")
     connection.execute(statement, sources)

@@ -8,6 +8,7 @@ Does not belong here: the statements themselves: tables are in `migrations/sql`,
 from __future__ import annotations
 
 import base64
+from collections.abc import Iterable
 
 from sqlalchemy import Connection, Engine, text
 
@@ -21,11 +22,12 @@ DEMONSTRATION = "demonstration"
 _MIGRATION_LOCK = 0x6465_6964_0002
 
 
-def migrate(admin: Engine) -> None:
+def migrate(admin: Engine, *, golds: Iterable[str] = ()) -> None:
     """Upgrades to the newest revision, as the owner, in one transaction, one process at a time.
 
     Args:
         admin: The administrator's engine on the warehouse's database (`Warehouse.admin_engine`).
+        golds: Words of the site's own corpora, which figures may have beside those of the platform.
 
     Raises:
         DeidError: `warehouse-busy` if a session holds a table for longer than half a minute, `warehouse-statement`
@@ -43,7 +45,7 @@ def migrate(admin: Engine) -> None:
         config.attributes["connection"] = connection
         command.upgrade(config, "head")
         replace_code(connection)
-        list_words(connection)
+        list_words(connection, golds)
 
 
 def configure(admin: Engine, profile: str, *, signed_dossier: bool = False) -> None:
@@ -147,11 +149,11 @@ def _open_demonstration(connection: Connection, *, open_: bool) -> None:
         connection.execute(text("DELETE FROM ctl.project WHERE project = :p"), {"p": DEMONSTRATION})
 
 
-def prepare(warehouse: Warehouse, *, profile: str, signed_dossier: bool = False) -> None:
+def prepare(warehouse: Warehouse, *, profile: str, signed_dossier: bool = False, golds: Iterable[str] = ()) -> None:
     """Roles, database, schema and profile in one call; does nothing where all is in place."""
     bootstrap(warehouse, demonstration=profile == "demo")
     admin = warehouse.admin_engine()
-    migrate(admin)
+    migrate(admin, golds=golds)
     configure(admin, profile, signed_dossier=signed_dossier)
 
 

@@ -17,7 +17,7 @@ from assets.automation import freshness, refresh
 from assets.checks import expectation_check
 from assets.judges import judge_assets
 from assets.research import MART
-from deid_platform.corpora.catalogue import PUBLISHED
+from deid_platform.corpora.catalogue import LICENSED, PUBLISHED, shipped
 from deid_platform.settings import ScheduleSettings, Settings, load_settings
 from deid_platform.surrogates.locales import LOCALES
 from deid_platform.warehouse.expectations import EXPECTATIONS
@@ -79,14 +79,16 @@ ASSETS = {
         "bench/gold_notes",
     ),
     "bench/surrogate_notes": ("privacy-office", "parquet", True, None, ""),
+    "bench/corpus_detections": ("privacy-office", "parquet", True, "gpu", "bench/surrogate_notes"),
     "bench/corpus_statistics": ("privacy-office", "table", True, None, "bench/surrogate_notes"),
-    "bench/corpus_scores": ("privacy-office", "table", True, "gpu", "bench/surrogate_notes"),
+    "bench/corpus_scores": ("privacy-office", "table", True, None, "bench/corpus_detections"),
     "bench/contributions": ("privacy-office", "table", False, "gpu", "bench/surrogate_notes"),
     "bench/fairness": ("privacy-office", "table", False, None, "bench/corpus_scores"),
-    "bench/detector_scores": ("privacy-office", "postgres", True, "gpu", ""),
+    "bench/detector_scores": ("privacy-office", "postgres", True, "gpu", "bench/surrogate_notes"),
     "bench/prompt_trials": ("privacy-office", "table", True, "gpu", ""),
-    "models/trained": ("data-engineering", "onnx phi", False, "gpu", ""),
+    "models/trained": ("data-engineering", "onnx phi", False, "gpu", "bench/surrogate_notes"),
     "models/leave_one_locale_out": ("data-engineering", "onnx", False, "gpu", ""),
+    "models/one_locale": ("data-engineering", "onnx", False, "gpu", ""),
     "models/cross_format": ("data-engineering", "onnx", False, "gpu", ""),
     "models/learning_curve": ("data-engineering", "onnx", False, "gpu", ""),
     "bench/metrics": ("privacy-office", "postgres", False, None, "bench/detections"),
@@ -109,6 +111,8 @@ ASSETS = {
             "leaderboard": [],
             "scores_by_label": [],
             "scores_by_group": [],
+            "token_scores": [],
+            "sex_gap": [],
             "retention": [],
             "risk": [],
             "efficiency": [],
@@ -132,6 +136,7 @@ ASSETS = {
             *("nearest_corpus", "nearest_measure", "nearest_system"),
         )
     },
+    "marts/published_coverage": ("analytics", "dbt postgres", False, None, "marts/published_beside_ours"),
     "research/release": ("analytics", "postgres", False, None, "marts/note_profile research/note_version"),
     "research/dossier": ("privacy-office", "html", False, None, "bench/lab research/release"),
 }
@@ -241,7 +246,7 @@ def test_a_site_sets_the_deadline_with_its_schedule() -> None:
     assert policy == dg.FreshnessPolicy.time_window(fail_window=timedelta(days=2), warn_window=timedelta(days=1))
 
 
-CORPORA = {"bench/surrogate_notes", "bench/corpus_statistics", "bench/corpus_scores"}
+CORPORA = {"bench/surrogate_notes", "bench/corpus_statistics", "bench/corpus_detections", "bench/corpus_scores"}
 
 
 def test_a_refresh_makes_everything_but_what_is_made_on_request(definitions: dg.Definitions) -> None:
@@ -253,6 +258,7 @@ def test_a_refresh_makes_everything_but_what_is_made_on_request(definitions: dg.
         "review/removals",
         "models/trained",
         "models/leave_one_locale_out",
+        "models/one_locale",
         "models/cross_format",
         "models/learning_curve",
         "bench/contributions",
@@ -281,7 +287,7 @@ def test_surrogate_corpora_have_a_partition_for_each_corpus_and_locale(definitio
     assert {"/".join(key.path) for key in job.asset_layer.selected_asset_keys} == CORPORA
     assert job.partitions_def is not None
     keys = set(job.partitions_def.get_partition_keys())
-    assert keys == {f"{corpus}|{locale}" for corpus in PUBLISHED for locale in LOCALES}
+    assert keys == {f"{corpus}|{locale}" for corpus in (*PUBLISHED, *LICENSED, *shipped()) for locale in LOCALES}
 
 
 def test_a_sensor_and_three_schedules_start_three_jobs(definitions: dg.Definitions) -> None:

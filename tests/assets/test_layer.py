@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from unittest.mock import patch
 
 import dagster as dg
 import pytest
+import yaml
+from dagster._core.instance import InstanceRef
 from lost_signals import lose
 
 from assets import layer
@@ -18,6 +22,7 @@ from deid_platform.settings import load_settings
 from resources import SiteResource
 
 Found = Callable[[Path], dict[str, str]]
+ROOT = Path(__file__).parents[2]
 MARKER = "Wolfgangsee Brombeer"
 
 
@@ -251,12 +256,55 @@ def test_what_a_run_writes_is_its_owners_alone(
     assert open_to_others(home) == {}
 
 
-def test_an_instance_folder_that_was_open_is_closed(
-    installation: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, open_to_others: Found
-) -> None:
-    monkeypatch.setenv("DAGSTER_HOME", "")  # prepare_instance sets it; the monkeypatch puts it back
+@pytest.fixture
+def environment() -> Iterator[None]:
+    """Puts back what `prepare_instance` sets."""
+    with patch.dict(os.environ):
+        yield
+
+
+@pytest.mark.usefixtures("environment")
+def test_an_instance_folder_that_was_open_is_closed(installation: Path, tmp_path: Path, open_to_others: Found) -> None:
     settings = load_settings(installation).model_copy(update={"home": tmp_path})
     folder = tmp_path / "dagster"
     folder.mkdir(mode=0o755)
     assert prepare_instance(settings, installation) == folder
     assert open_to_others(folder) == {}
+
+
+@pytest.mark.usefixtures("environment")
+def test_dagster_dev_in_a_clone_has_the_history_of_the_platform(
+    installation: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As `dagster dev` makes its instance where DAGSTER_HOME is not set: a temporary one, configured by this folder."""
+    monkeypatch.setenv("DAGSTER_HOME", "")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "temporary").mkdir()
+    ref = InstanceRef.from_dir(str(tmp_path / "temporary"), config_dir=str(ROOT))
+    with dg.DagsterInstance.from_ref(ref) as of_dev:
+        of_dev.add_dynamic_partitions("delivery", ["hospital@2026-03-02"])
+        run = of_dev.create_run_for_job(dg.job(name="retention")(lambda: None))
+    prepare_instance(load_settings(installation).model_copy(update={"home": tmp_path / ".deid"}), installation)
+    with dg.DagsterInstance.get() as of_ui:
+        assert [it.run_id for it in of_ui.get_runs()] == [run.run_id]
+        assert of_ui.get_dynamic_partitions("delivery") == ["hospital@2026-03-02"]
+
+
+def test_dagster_dev_runs_on_the_settings_of_the_platform_s_instance() -> None:
+    of_dev = yaml.safe_load((ROOT / "dagster.yaml").read_text())
+    packaged = yaml.safe_load((ROOT / "deid_platform" / "dagster.yaml").read_text())
+    assert {key: it for key, it in of_dev.items() if key not in ("storage", "local_artifact_storage")} == packaged
+
+
+@pytest.mark.usefixtures("environment")
+def test_dagster_dev_says_once_that_nothing_guards_it(
+    installation: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("DEID_DEV_TOLD", raising=False)
+    settings = load_settings(installation)
+    prepare_instance(settings, installation)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setenv("DAGSTER_IS_DEV_CLI", "1")
+    prepare_instance(settings, installation)
+    prepare_instance(settings, installation)
+    assert capsys.readouterr().err.count("`deid ui` serves the same runs behind the guard") == 1

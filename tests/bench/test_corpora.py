@@ -7,17 +7,22 @@ import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import patch
 
 import dagster as dg
 import pytest
 from command_line import deid
 
 from assets import corpora as assets
-from deid_platform.bench import corpora
+from deid_platform.bench import corpora, corpus_scores
+from deid_platform.bench.training import training_parts
+from deid_platform.corpora.gold_sets import GoldSet
 from deid_platform.corpora.injection.corpus import Part
 from deid_platform.detection import DetectorSpec
 from deid_platform.engine import LocalEngine
 from deid_platform.errors import Code, DeidError
+from deid_platform.instance import prepare_instance
+from deid_platform.main_job import make_corpora
 from deid_platform.refresh import tables
 from deid_platform.refresh.site import Site
 from deid_platform.reports.corpus_figures import corpus_figure
@@ -101,7 +106,11 @@ def test_statistics_and_scores_are_of_the_parts(site: Site) -> None:
     found = corpora.statistics(site, KEY)
     assert {part: it.notes for part, it in found.items()} == corpora.make(site, KEY).notes
     assert dict(found[Part.TEST].rows())["share of notes with an identifier"] == 1.0
-    scores = corpora.scores(site, KEY)
+    with pytest.raises(DeidError) as raised:
+        corpus_scores.scores(site, KEY)
+    assert raised.value.code is Code.NOT_MATERIALIZED
+    assert corpus_scores.detect(site, KEY) == found[Part.TEST].notes
+    scores = corpus_scores.scores(site, KEY)
     assert scores["topics"].notes == scores["text"].notes == found[Part.TEST].notes
     assert (scores["topics"].recall.value or 0) >= (scores["text"].recall.value or 0) > 0.3
     assert corpus_figure({str(part): it for part, it in found.items()}, "x").startswith(b"\x89PNG")
@@ -120,6 +129,80 @@ def test_what_each_source_adds_is_sealed_and_shown(site: Site, config: Path) -> 
     assert any(row["right"] for source, row in rows.items() if source.startswith("rules:"))
     assert "| model:minilm | " in shown["most_added"].value
     assert shown["sources_that_add_nothing"].value == sum(not row["right_alone"] for row in rows.values())
+
+
+@pytest.mark.usefixtures("made")
+def test_what_is_sealed_is_measured_on_while_it_is_what_would_be_made(
+    site: Site, published: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    anew, topics = corpora.notes_of_test(site.settings, KEY, most=5)
+    monkeypatch.setattr(corpora, "notes_of_test", lambda *_, **__: pytest.fail("made anew"))
+    assert corpora.is_made(site, KEY)
+    assert corpora.test_notes(site, KEY, most=5) == (anew, topics)
+    os.utime(published / "asq_phi" / "queries.jsonl.gz", (1, 1))  # another file, as far as anybody can tell
+    assert not corpora.is_made(site, KEY)
+    corpora.make(site, KEY)
+    assert corpora.is_made(site, KEY)
+
+
+@pytest.mark.process
+def test_a_refresh_makes_the_corpora_of_deid_toml_that_ship_once(config: Path, tmp_path: Path) -> None:
+    asked = tmp_path / "deid.toml"
+    asked.write_text(
+        f'site = "corpora_test"\nprofile = "demo"\nhome = "{config.parent}/.deid"\n'
+        '[corpora]\nmade = ["hospital.en_US", "library_fr.fr_FR"]\n'
+    )
+    site = Site(load_settings(asked))
+    keys = corpora.to_make(site)
+    assert [key.partition for key in keys] == ["hospital.en_US", "library_fr.fr_FR"]
+    with patch.dict(os.environ):  # puts back what it sets
+        prepare_instance(site.settings, asked)
+        assert [failure for _, failure in make_corpora(asked, keys, scores=False)] == [None, None]
+        instance = dg.DagsterInstance.get()
+    assert corpora.to_make(site) == []
+    with instance:
+        for name in ("surrogate_notes", "corpus_statistics"):
+            assert instance.get_materialized_partitions(dg.AssetKey(["bench", name])) == {
+                *("hospital|en_US", "library_fr|fr_FR"),
+            }
+    assert corpora.statistics(site, keys[0])[Part.TEST].notes == 200
+    assert corpora.statistics(site, keys[1])[Part.TEST].notes == 25
+    names = {row["patient_id"] for row in site.store.rows(tables.SURROGATE_NOTES, "library_fr.fr_FR")}
+    assert len(names) > 10
+
+
+@pytest.mark.parametrize("asked", ["hospitol.en_US", "hospital.en_UX"])
+def test_a_corpus_of_deid_toml_that_there_is_not_is_named(config: Path, tmp_path: Path, asked: str) -> None:
+    (tmp_path / "deid.toml").write_text(f'site = "x"\nprofile = "demo"\n[corpora]\nmade = ["{asked}"]\n')
+    with pytest.raises(DeidError, match=r"hospital|en_US") as raised:
+        corpora.to_make(Site(load_settings(tmp_path / "deid.toml")))
+    assert raised.value.code in (Code.CORPUS_UNKNOWN, Code.LOCALE_UNKNOWN)
+
+
+@pytest.mark.process
+def test_the_command_makes_a_corpus_with_scores(config: Path) -> None:
+    done = deid("corpora", "make", "asq_phi", "--locale", "hi", "--scores", "--config", str(config))
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (0, "asq_phi in hi: made")
+    missing = deid("corpora", "make", "mtsamples", "--config", str(config))
+    assert missing.returncode == 1
+    assert "mtsamples in en_US: corpus-missing [mtsamples]" in missing.stderr
+    assert deid("corpora", "make", "asq_phy", "--config", str(config)).stderr.startswith("corpus-unknown")
+
+
+@pytest.mark.usefixtures("made")
+def test_a_training_reads_the_training_part_that_is_sealed(site: Site) -> None:
+    with training_parts(site, [KEY.partition]) as (file,):
+        read = {gold.note_id: gold for gold in GoldSet(file)}
+    assert not file.exists()
+    wanted = {note.note_id: (note.text, spans) for note, spans, _ in corpora.sealed(site, KEY, Part.TRAINING)}
+    assert {name: gold.note.text for name, gold in read.items()} == {name: text for name, (text, _) in wanted.items()}
+    for name, gold in read.items():
+        assert [(it.start, it.end, it.label) for it in gold.spans] == [
+            (it.start, it.end, it.label) for it in wanted[name][1]
+        ]
+    with pytest.raises(DeidError) as raised, training_parts(site, ["asq_phi.ar"]):
+        pass
+    assert raised.value.code is Code.NOT_MATERIALIZED
 
 
 def test_a_corpus_that_is_not_here_is_refused(site: Site) -> None:
@@ -147,7 +230,7 @@ def test_scores_by_corpus_and_locale_name_the_worst(site: Site) -> None:
 def test_the_assets_show_counts_a_table_and_a_picture_and_no_text(config: Path) -> None:
     with dg.DagsterInstance.ephemeral() as instance:
         done = dg.materialize(
-            assets.BY_CORPUS,
+            assets.corpus_assets(load_settings(config)),
             partition_key=dg.MultiPartitionKey({"corpus": KEY.corpus, "locale": KEY.locale}),
             resources={"site": SiteResource(config=str(config)), "gpu": gpu_resource()},
             instance=instance,
@@ -159,6 +242,8 @@ def test_the_assets_show_counts_a_table_and_a_picture_and_no_text(config: Path) 
         }
     assert shown["bench/surrogate_notes"]["carriers_refused"].value == 2
     assert "image/png" in shown["bench/corpus_statistics"]["picture"].value
+    assert shown["bench/corpus_detections"]["model_seconds_on_processor"].value > 0
+    assert "gpu_seconds" not in shown["bench/corpus_scores"], "it runs no model"
     assert 0.3 < shown["bench/corpus_scores"]["recall_text"].value <= 1
     assert "warfarin" not in str(shown)
 
@@ -171,7 +256,12 @@ def test_the_commands_list_fill_and_tell_locales(config: Path, made: corpora.Mad
     assert {part: rows["asq_phi"][part] for part in Part} == made.notes
     assert {part: rows["asq_phi"][f"{part}_carriers"] for part in Part} == made.notes
     assert rows["mtsamples"]["readable_here"] is False
-    assert rows["hospital"]["kind"] == "generator"
+    assert (rows["hospital"]["readable_here"], rows["hospital"]["training"], rows["hospital"]["test"]) == (
+        True,
+        200,
+        200,
+    )
+    assert (rows["i2b2"]["readable_here"], rows["conll"]["readable_here"]) == (False, False)
     assert rows["brat"]["kind"] == "format"
     folder = tmp_path / "filled"
     filled = deid("corpora", "fill", "asq_phi", str(folder), "--locale", "zh", "--config", str(config))

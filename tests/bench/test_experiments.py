@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from deid_platform.bench.experiments import Result, Size, results, unseen
+from deid_platform.corpora.catalogue import PUBLISHED
 from deid_platform.corpora.hospital import HospitalSpec, generate
 from deid_platform.corpora.hospital.spec import Part
 from deid_platform.errors import Code, DeidError
@@ -19,13 +20,16 @@ from deid_platform.training.experiments import (
     ALL_LOCALES,
     CROSS_FORMAT,
     CURVE,
+    EXPERIMENTS,
     LEARNING_CURVE,
     LEAVE_ONE_OUT,
+    ONE_LOCALE,
     Arm,
     arms,
     notes_of,
 )
 from deid_platform.training.mixture import Mixture
+from deid_platform.warehouse.lab import ARMS
 
 
 def test_each_locale_is_left_out_once_and_measured_with_and_without() -> None:
@@ -34,6 +38,22 @@ def test_each_locale_is_left_out_once_and_measured_with_and_without() -> None:
     for arm in without:
         assert set(LOCALES) - set(arm.mixture.locales) == set(arm.tests)
         assert (arm.notes, arm.mixture.ways, arm.mixture.seed) == (700, whole.mixture.ways, whole.mixture.seed)
+
+
+def test_one_culture_is_learned_and_all_are_measured() -> None:
+    american, kinds = arms(ONE_LOCALE, notes=700, locales=("zh", "hi"))
+    assert american.tests == ("en_US", "zh", "hi")
+    assert american.mixture.locales == kinds.mixture.locales == ("en_US",)
+    # Neither the hospital's names, which are of many origins, nor notes in other languages.
+    assert american.mixture.hospital == 0
+    assert {PUBLISHED[name].language for name, _ in american.mixture.corpora} == {"en"}
+    assert set(american.carriers) == {name for name, _ in american.mixture.corpora}
+    assert (american.binary, kinds.binary, kinds.tests) == (True, False, ("en_US",))
+
+
+def test_every_arm_of_a_table_has_a_word_that_the_warehouse_knows() -> None:
+    words = {it.word for name in EXPERIMENTS for it in arms(name, notes=700, locales=LOCALES)}
+    assert words == {"", *ARMS}
 
 
 def test_formats_are_crossed() -> None:
@@ -72,6 +92,7 @@ def test_an_experiment_asks_for_the_extra(tmp_path: Path) -> None:
 def test_the_section_says_what_an_experiment_costs_by_default() -> None:
     asked, size = ExperimentSettings(), Size()
     assert (asked.notes, asked.epochs, asked.test_notes) == (size.notes, size.epochs, size.test_notes)
+    assert asked.start is None
 
 
 def test_the_figure_has_a_row_for_each_model_and_set() -> None:

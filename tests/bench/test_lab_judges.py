@@ -130,7 +130,7 @@ def test_assets_are_there_where_a_model_is_and_in_the_pool_of_the_card_where_it_
     assert {it.op.pool for it in judge_assets(in_process)} == {"gpu"}
     prompts = judge_prompts(Task.PANEL, ["panel-zero"])
     for plan in (JudgePlan.single(in_process, prompts), JudgePlan.panel(in_process, prompts)):
-        assert [type(it) for it in plan.endpoints] == [EngineSpec]
+        assert {type(it) for it, _ in plan.members} == {EngineSpec}
     # Models by name are an endpoint's.
     named = in_process.model_copy(update={"judges": JudgeSettings(models=("one",))})
     with pytest.raises(DeidError, match="llm-missing"):

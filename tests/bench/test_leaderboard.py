@@ -19,6 +19,7 @@ import pytest
 from chat_endpoint import Reply, serving
 from command_line import deid
 from sqlalchemy import text
+from toy_engine import engine, weights
 
 from assets import leaderboard as assets
 from deid_platform.bench.corpora import CorpusKey
@@ -32,13 +33,16 @@ from deid_platform.bench.leaderboard import (
     here,
     notes_to_score,
 )
-from deid_platform.bench.plan import BenchPlan, parse_plan
+from deid_platform.bench.plan import BenchPlan, load_plan, parse_plan
+from deid_platform.detection.models.folder import ModelFolder
 from deid_platform.detection.peers.claims import CLAIMS, claimed
+from deid_platform.detection.registry import SHIPPED
 from deid_platform.errors import Code, DeidError
+from deid_platform.llm.api import ChatRequest
 from deid_platform.refresh import tables
 from deid_platform.refresh.site import Site
 from deid_platform.reports.leaderboard_table import COLUMNS, Scored, board_rows
-from deid_platform.settings import LlmSettings, load_settings
+from deid_platform.settings import LlmSettings, VllmSettings, load_settings
 from deid_platform.warehouse.lab import LabScore
 from deid_platform.warehouse.roles import Role
 from resources import SiteResource, gpu_resource
@@ -235,6 +239,48 @@ def test_a_peer_that_fails_holds_up_nobody(site: Site, plan: BenchPlan) -> None:
     assert len(found) == 3
 
 
+def test_models_of_ones_own_are_measured_alone_in_the_ensemble_and_joined_with_a_peer(
+    site: Site, installation: Path
+) -> None:
+    own = installation.with_name("models") / "own"  # a folder of deid.toml's neighbourhood
+    shutil.copytree(ModelFolder.shipped(SHIPPED).path, own)
+    (broken := own.with_name("broken")).mkdir()
+    (broken / "config.json").write_text('{"id2label": {"0": "O", "1": "B-WARD"}}')
+    here_ = ["model:models/own", "ensemble:models/own", "model:models/own+pydeid"]
+    elsewhere = ["model:models/none", "model:models/broken", "model:models/own+philter"]
+    plan = parse_plan(PLAN.replace("[rules, pydeid, philter]", json.dumps(here_ + elsewhere)).encode())
+    with Detectors(site, plan.detectors) as detectors:
+        assert [it.name for it in detectors] == here_
+        assert detectors.missing.keys() == set(elsewhere)
+        assert "B-WARD is a tag of no label scheme" in detectors.missing["model:models/broken"]
+        digests = {it.name: it.digest for it in detectors}
+        keys, _ = here(site, plan)
+        found = list(carried_out(site, plan, keys, detectors))
+    assert [(it.name, it.key.corpus) for it in found if isinstance(it, Measured)] == [
+        *((name, "asq_phi") for name in here_),
+        *((name, "meddocan") for name in here_[:2]),
+    ]
+    shown = {
+        word: {(row["inputs"], row["detector_digest"]) for row in figures(site, detector=word, gold="asq_phi")}
+        for word in ("model-own", "ensemble-own", "model-own-peer")
+    }
+    assert shown == {
+        "model-own": {("text", digests[here_[0]])},
+        "ensemble-own": {("topics", digests[here_[1]]), ("text", digests[here_[1]])},
+        "model-own-peer": {("text", digests[here_[2]])},
+    }
+    recalls = {
+        word: figures(
+            site, detector=word, gold="asq_phi", inputs="text", family="words", subject="ALL", measure="recall"
+        )
+        for word in ("model-own", "pydeid", "model-own-peer")
+    }
+    alone, peer, both = (float(str(rows[-1]["value"])) for rows in recalls.values())
+    assert max(alone, peer) <= both
+    with Detectors(site, here_) as detectors:
+        assert [it.anew for it in carried_out(site, plan, keys, detectors) if isinstance(it, Measured)] == [False] * 5
+
+
 def test_a_prompt_is_measured_with_failed_notes_missed_and_left_out(site: Site) -> None:
     plan = parse_plan(
         PLAN.replace("[rules, pydeid, philter]", '["chat:extract-zero", "chat:extract-zero-it"]').encode()
@@ -293,10 +339,68 @@ def test_a_prompt_is_measured_with_failed_notes_missed_and_left_out(site: Site) 
     assert shown["recall without them"] == of["recall_answered"].value
 
 
+OWN = """name: mine
+version: 1
+language: en
+task: extract
+form: dictionary
+labels: {WHO: PATIENT, PILL: null}
+claims: [PATIENT]
+messages:
+- {role: user, content: "Who is in this note? {{note}}"}
+"""
+
+
+def test_a_prompt_of_ones_own_goes_to_a_model_of_this_process_and_is_shown_as_its_own(
+    site: Site, tmp_path: Path
+) -> None:
+    def says(request: ChatRequest) -> str:
+        who = re.search("safe for (.+?), seen", request.messages[-1].content)
+        return json.dumps({"WHO": [who[1]] if who else [], "PILL": ["warfarin"]})
+
+    (tmp_path / "own.yaml").write_text(OWN)
+    (tmp_path / "plan.yaml").write_text(PLAN.replace("[rules, pydeid, philter]", '["chat:own.yaml"]'))
+    plan = load_plan(tmp_path / "plan.yaml")  # a prompt is beside the plan, whatever the current folder
+    served = Site(site.settings.model_copy(update={"vllm": VllmSettings(model=weights(tmp_path / "toy"))}))
+    keys, _ = here(served, plan)
+    with engine(says) as running, Detectors(served, plan.detectors) as detectors:
+        (detector,) = detectors
+        assert (detector.name, detector.word, running.loaded) == ("chat:mine", "chat-own", 0)
+        detectors.again(detector.name)
+        (measured,) = carried_out(served, plan, keys, detectors)
+        assert running.loaded == 1
+    assert isinstance(measured, Measured) and measured.name == "chat:mine"
+    assert figures(served, detector="chat-own")
+    claimed = {it.measure: it for it in measured.scored[0].scores if it.subject == "claimed by chat-own"}
+    assert claimed["labels_claimed"].value == 1
+    assert claimed["recall"].value and claimed["precision"].value == 1  # nothing of medicine was hidden
+
+
+def test_two_prompts_of_one_name_have_no_place_in_a_plan(tmp_path: Path) -> None:
+    for name in ("own.yaml", "other.yaml"):
+        (tmp_path / name).write_text(OWN)
+    detectors = '["chat:own.yaml", "chat:other.yaml"]'
+    with pytest.raises(DeidError, match=r"plan-invalid.*detectors"):
+        parse_plan(PLAN.replace("[rules, pydeid, philter]", detectors).encode(), tmp_path)
+
+
 def test_the_asset_has_a_partition_for_each_corpus_locale_and_detector(site: Site, installation: Path) -> None:
     asset = assets.detector_scores(site.settings)
     keys = asset.partitions_def.get_partition_keys() if asset.partitions_def else []
     assert {"asq_phi.hi|rules", "asq_phi.hi|ensemble", "asq_phi.hi|pydeid", "e3c_it.it_IT|philter"} <= set(keys)
+    assert not any("model" in key for key in keys)
+    (installation.with_name("models.yaml")).write_text(
+        PLAN.replace("[rules,", '["model:minilm", "model:minilm+pydeid",')
+    )
+    bench = site.settings.bench.model_copy(update={"plan": "models.yaml"})
+    of_models = assets.detector_scores(site.settings.model_copy(update={"bench": bench})).partitions_def
+    assert {"asq_phi.hi|model:minilm", "asq_phi.hi|model:minilm+pydeid"} <= set(of_models.get_partition_keys())
+    in_process = site.settings.model_copy(update={"vllm": VllmSettings(model=Path("weights"))})
+    prompts = assets.detector_scores(in_process).partitions_def
+    assert prompts and {"asq_phi.hi|chat:tag-one", "e3c_it.it_IT|chat:rewrite-patient-one-it"} <= set(
+        prompts.get_partition_keys()
+    )
+    assert not any("chat:" in key for key in keys)
     resources = {"site": SiteResource(config=str(installation)), "gpu": gpu_resource()}
 
     def shown(corpus: str, detector: str) -> dict[str, object]:

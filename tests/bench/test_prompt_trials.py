@@ -12,19 +12,20 @@ import dagster as dg
 import pytest
 from chat_endpoint import Endpoint, Reply, serving
 from command_line import deid
+from toy_engine import engine, weights
 
 from assets.prompt_trials import prompt_trials
 from deid_platform.bench import corpora
 from deid_platform.bench.corpora import CorpusKey, notes_for_tuning, notes_of_test
-from deid_platform.bench.prompt_trials import prompt_of, trials, tried
+from deid_platform.bench.prompt_trials import trials, tried
 from deid_platform.corpora.catalogue import Corpus
 from deid_platform.corpora.injection.carriers import Carrier
 from deid_platform.corpora.injection.corpus import Part, part_of
 from deid_platform.errors import Code, DeidError
-from deid_platform.llm.prompts import prompt_names
+from deid_platform.llm.prompts import DEIDENTIFY, prompt_names, prompt_of
 from deid_platform.notes import Note
 from deid_platform.refresh.site import Site
-from deid_platform.settings import Settings, load_settings
+from deid_platform.settings import Settings, VllmSettings, load_settings
 from resources import SiteResource, gpu_resource
 
 CASE = "A {n}-year-old came with a cough of {n} days. The chest was clear. Warfarin was given. The cough went away."
@@ -99,19 +100,31 @@ def test_every_version_stands_beside_the_others_and_is_asked_once(
 ) -> None:
     own = tmp_path / "own.yaml"
     own.write_text(OWN.format(version=1, words="List names. The note:"))
-    first = tried(site, prompt_of(str(own)))
+    first = tried(site, prompt_of(str(own), *DEIDENTIFY))
     assert (first.prompt, first.version, first.model, first.notes) == ("short", 1, "toy", 12)
     assert 0 < first.failed < 12
     assert first.recall and first.recall_answered and first.recall < first.recall_answered
     assert first.precision == first.precision_answered  # on a failed note nothing is hidden
     asked = len(endpoint.received)
-    assert tried(site, prompt_of(str(own))).f1 == first.f1
+    assert tried(site, prompt_of(str(own), *DEIDENTIFY)).f1 == first.f1
     # What failed by its form was answered all the same, and is not asked again.
     assert len(endpoint.received) == asked
     assert [it.prompt for it in trials(site)] == ["short"]
     own.write_text(OWN.format(version=2, words="List all names. The note:"))
-    tried(site, prompt_of(str(own)))
+    tried(site, prompt_of(str(own), *DEIDENTIFY))
     assert [(it.prompt, it.version) for it in trials(site)] == [("short", 1), ("short", 2)]
+
+
+def test_a_trial_is_of_a_model_of_this_process_too(site: Site, tmp_path: Path) -> None:
+    own = tmp_path / "own.yaml"
+    own.write_text(OWN.format(version=1, words="In this process. The note:"))
+    told = {"llm": None, "vllm": VllmSettings(model=weights(tmp_path / "toy-weights"))}
+    served = Site(site.settings.model_copy(update=told))
+    with engine(lambda request: "[]") as running:
+        trial = tried(served, prompt_of(str(own), *DEIDENTIFY), 3)
+        tried(served, prompt_of(str(own), *DEIDENTIFY), 3)
+        assert running.loaded == 1
+    assert (trial.model, trial.notes, trial.failed, trial.recall) == ("toy-weights", 3, 0, 0)
 
 
 def test_the_asset_and_the_command_show_the_same(site: Site, config: Path) -> None:
@@ -142,13 +155,13 @@ def test_the_asset_and_the_command_show_the_same(site: Site, config: Path) -> No
 def test_what_is_no_prompt_is_refused(site: Site, tmp_path: Path) -> None:
     for name, code in (("extract-zer0", Code.PROMPT_UNKNOWN), (str(tmp_path / "none"), Code.PROMPT_UNKNOWN)):
         with pytest.raises(DeidError) as error:
-            prompt_of(name)
+            prompt_of(name, *DEIDENTIFY)
         assert error.value.code is code
     (tmp_path / "own.yaml").write_text(OWN.format(version=1, words="x").replace("short", "Zebulon Quill"))
     with pytest.raises(DeidError) as error:
-        prompt_of(str(tmp_path / "own.yaml"))
+        prompt_of(str(tmp_path / "own.yaml"), *DEIDENTIFY)
     assert error.value.code is Code.PROMPT_INVALID
     assert "Zebulon" not in str(error.value)
     with pytest.raises(DeidError) as error:
-        tried(site, prompt_of("extract-zero-it"))  # no Italian case is here
+        tried(site, prompt_of("extract-zero-it", *DEIDENTIFY))  # no Italian case is here
     assert error.value.code is Code.CORPUS_MISSING

@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 from deid_platform.corpora import Reason, Rejection
-from deid_platform.corpora.catalogue import carriers, corpus_of, is_carrier, overview, read_corpus
+from deid_platform.corpora.catalogue import carriers, corpus_of, has_gold_as_written, is_carrier, read_corpus
 from deid_platform.corpora.feeds import DATABASES
 from deid_platform.corpora.formats import FORMATS, gold_format, is_gold
 from deid_platform.corpora.gold import Gold
 from deid_platform.corpora.injection.corpus import InjectionSpec, Part, inject, part_of
+from deid_platform.corpora.overview import overview
 from deid_platform.errors import Code, DeidError
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Span
@@ -43,6 +44,9 @@ def fhir(folder: Path) -> None:
 # Format -> what writes a folder with the note; those with gold write it themselves.
 WRITERS: dict[str, Write] = {
     "files": lambda folder: (folder / "notes.csv").write_text(f"note_id,text\nn1,{TEXT}\n"),
+    "entities": lambda folder: (folder / "a.jsonl").write_text(
+        json.dumps({"note_id": "n1", "text": TEXT, "entities": [{"text": TEXT[:7], "type": "PATIENT"}]})
+    ),
     "fhir": fhir,
     "hl7": hl7,
     "mimic3": lambda folder: (folder / "NOTEEVENTS.csv").write_text(f"{MIMIC3}n1,p1,1,,,,Nursing,R,1,,{TEXT}\n"),
@@ -85,7 +89,7 @@ def test_a_set_without_identifiers_has_the_texts_of_its_format_alone(
     name: str, site: Callable[..., Settings], tmp_path: Path, pdf: Callable[..., bytes]
 ) -> None:
     written(tmp_path / "letters", name, pdf)
-    settings = site(format=name, slots="none", language="it")
+    settings = site(format=name, scheme="i2b2-2014", slots="none", language="it")
     (gold,) = read(settings)
     assert isinstance(gold, Gold)
     assert gold.note is not None
@@ -105,7 +109,7 @@ def test_a_set_with_gold_has_its_spans(
     name: str, site: Callable[..., Settings], tmp_path: Path, pdf: Callable[..., bytes]
 ) -> None:
     written(tmp_path / "letters", name, pdf)
-    settings = site(format=name, language="fr")
+    settings = site(format=name, scheme="i2b2-2014", language="fr")
     (gold,) = read(settings)
     assert isinstance(gold, Gold)
     assert gold.note is not None
@@ -172,3 +176,51 @@ def test_placeholders_are_filled_where_they_are_the_gold(site: Callable[..., Set
         settings = site(format="mimic3", slots=slots)
         found = carriers(corpus_of("letters", settings), settings, part_of("n1"), refused=lambda _: None)
         assert [len(carrier.slots) for carrier in found] == [count]
+
+
+@pytest.mark.parametrize(("path", "parts"), [("train", (Part.TRAINING, Part.TEST)), ("test", (Part.TEST,))])
+def test_a_set_may_have_the_split_of_its_publisher(
+    path: str, parts: tuple[Part, ...], site: Callable[..., Settings], tmp_path: Path
+) -> None:
+    for name in ("train", "test"):
+        (tmp_path / name).mkdir()
+        notes = [Gold(f"{name}{n}", NOTE.spans, note=Note(f"{name}{n}", TEXT)) for n in range(3)]
+        gold_format("brat").write(notes, tmp_path / name)
+    settings = site(path=path, test="test", format="brat")
+    corpus = corpus_of("letters", settings)
+    assert corpus.parts == parts
+    for part in parts:
+        found = [gold.note_id for gold in read_corpus(corpus, settings, part, refused=pytest.fail)]
+        assert found == [f"{'test' if part is Part.TEST else 'train'}{n}" for n in range(3)]
+    assert {part: n for part, n in overview(corpus, settings).notes.items() if n} == dict.fromkeys(parts, 3)
+
+
+@pytest.mark.parametrize(("form", "scheme"), [("mimic3", "mimic-iii"), ("conll", "conll-2003"), ("brat", "i2b2-2014")])
+def test_the_labels_of_a_set_are_those_of_its_format_unless_it_says_others(
+    form: str, scheme: str, site: Callable[..., Settings]
+) -> None:
+    assert corpus_of("letters", site(format=form)).scheme == scheme
+    assert corpus_of("letters", site(format=form, scheme="meddocan")).scheme == "meddocan"
+
+
+@pytest.mark.parametrize(
+    ("name", "folder", "form"), [("i2b2", "i2b2/test", "i2b2"), ("conll", "conll/eng.testb", "conll")]
+)
+def test_a_corpus_under_a_licence_lies_in_the_folder_of_the_corpora_as_it_is_published(
+    name: str, folder: str, form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DEID_CORPORA", str(tmp_path))
+    corpus = corpus_of(name, None)
+    assert not is_carrier(corpus, None)
+    (tmp_path / folder).parent.mkdir(exist_ok=True)
+    if form == "i2b2":
+        tag = '<NAME start="0" end="7" TYPE="PATIENT"/>'
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "110-01.xml").write_text(f"<x><TEXT>Ann Poe came.</TEXT><TAGS>{tag}</TAGS></x>")
+    else:
+        (tmp_path / folder).write_text(
+            "-DOCSTART- -X- O O\n\nAnn NNP I-NP I-PER\nPoe NNP I-NP I-PER\ncame VBD I-VP O\n"
+        )
+    (gold,) = read_corpus(corpus, None, Part.TEST, refused=pytest.fail)
+    assert [(it.start, it.end, it.label) for it in gold.spans] == [(0, 7, Label.PATIENT)]
+    assert has_gold_as_written(corpus, None)

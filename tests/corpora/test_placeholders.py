@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
-from deid_platform.corpora.placeholders import mimic3_placeholders, mimic4_placeholders
-from deid_platform.labels import Label
+from deid_platform.corpora.placeholders import MIMIC3, mimic3_placeholders, mimic4_placeholders
+from deid_platform.labels import CROSSWALKS, Label
 
 # Types of MIMIC-II and MIMIC-III that public readers of them list; NNN is a number of its own.
 TYPES = """
@@ -36,6 +37,9 @@ NO_IDENTIFIERS = ("Year (4 digits)", "Year (2 digits)", "Ethnicity")
 def test_all_types_are_known_with_a_number_and_without() -> None:
     types = [kind for line in TYPES.strip().splitlines() for kind in line.split("|")]
     assert len(types) == len(set(types)) == 123
+    said = (Path(__file__).parents[2] / "docs" / "feeds.md").read_text(encoding="utf-8")
+    assert f"the {len(types) + len(NO_IDENTIFIERS)} types of placeholders" in said
+    assert f"are of {len(CROSSWALKS[MIMIC3])} kinds" in said
     for kind in types:
         for written in (kind.replace("NNN", "4711"), re.sub(r" NNN$", "", kind) + " 4711", kind + " "):
             (found,) = mimic3_placeholders(f"x [**{written}**] y")

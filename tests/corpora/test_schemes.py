@@ -18,8 +18,9 @@ PUBLISHED = {
     "i2b2-2014": (
         "PATIENT DOCTOR USERNAME PROFESSION HOSPITAL ORGANIZATION STREET CITY STATE COUNTRY ZIP LOCATION-OTHER AGE "
         "DATE PHONE FAX EMAIL URL IPADDR SSN MEDICALRECORD HEALTHPLAN ACCOUNT LICENSE VEHICLE DEVICE BIOID IDNUM "
-        "NAME LOCATION CONTACT ID"
+        "NAME LOCATION CONTACT ID DEPARTMENT ROOM OTHER IPADDRESS"
     ),
+    "i2b2-2006": "PATIENT DOCTOR HOSPITAL ID DATE LOCATION PHONE AGE",
     "meddocan": (
         "TERRITORIO FECHAS EDAD_SUJETO_ASISTENCIA NOMBRE_SUJETO_ASISTENCIA NOMBRE_PERSONAL_SANITARIO "
         "SEXO_SUJETO_ASISTENCIA CALLE PAIS ID_SUJETO_ASISTENCIA CORREO_ELECTRONICO ID_TITULACION_PERSONAL_SANITARIO "
@@ -40,9 +41,28 @@ PUBLISHED = {
         "Age,Alphanumeric Identifier,Date,Email,IP Address,Location,Name,Organization,Pager,Phone number,Vehicle Plate,"
         "Website,Zip Code"
     ),
+    "obi": "PATIENT STAFF AGE DATE PHONE ID EMAIL PATORG HOSP LOC OTHERPHI",
+    "stanford-aimi": "PATIENT HCW HOSPITAL VENDOR PHONE ID DATE",
+    # Supplementary table 3.
+    "murugadoss-2024-prompts": (
+        "NAME FIRST_NAME LAST_NAME MIDDLE_NAME AGE MED_ID DOC_ID ID DATE DAY MONTH YEAR CITY STATE STREET COUNTRY ZIP "
+        "ZIPCODE LOCATION EMAIL URL PHONE HOSPITAL ORGANIZATION PROFESSION DRUG DISEASE PROCEDURE MEDICAL"
+    ),
+    "miranda-2025": "NOME,ETÀ,DATA,LUOGO/INDIRIZZO",  # of the gold, table 1
+    # Figure 5.
+    "aghakasiri-2025": (
+        "patient_Name patient_Phone_Number patient_Address patient_Postal_Code patient_Medical_Record_Number(MRN) "
+        "patient_Personal_Health_Number(PHN) patient_Unique_Lifetime_Identifier(ULI) patient_Date_of_Birth(DOB) "
+        "patient_Health_Card_Number(HCN) patient_patient_email patient_insurance_number patient_accession_number"
+    ),
 }
 ELSEWHERE = {"mimic-iii"}  # tests/corpora/test_placeholders.py
-VARIANTS = {"i2b2-2014-without-weekdays": "i2b2-2014", "meddocan-corrected": "meddocan"}
+VARIANTS = {
+    "i2b2-2014-without-weekdays": "i2b2-2014",
+    "n2c2-2014": "i2b2-2014",
+    "n2c2-2016": "i2b2-2014",
+    "meddocan-corrected": "meddocan",
+}
 
 
 @pytest.mark.parametrize("scheme", PUBLISHED)
@@ -66,7 +86,30 @@ def test_what_is_no_identifier_is_said_label_by_label():
     none = {(scheme, label) for scheme, labels in CROSSWALKS.items() for label, ours in labels.items() if ours is None}
     sex, kin, other = "SEXO_SUJETO_ASISTENCIA", "FAMILIARES_SUJETO_ASISTENCIA", "OTROS_SUJETO_ASISTENCIA"
     meddocan = {(scheme, label) for scheme in ("meddocan", "meddocan-corrected") for label in (sex, kin, other)}
-    assert none >= {*meddocan, ("conll-2003", "MISC")}
+    medicine = {("murugadoss-2024-prompts", label) for label in ("MEDICAL", "DRUG", "DISEASE", "PROCEDURE")}
+    assert none >= {*meddocan, *medicine, ("conll-2003", "MISC")}
+    assert all(label is not None for label in CROSSWALKS["miranda-2025"].values())
+
+
+@pytest.mark.parametrize(
+    ("scheme", "words", "label", "ours"),
+    [
+        ("i2b2-2006", "Ann Quarmby", "PATIENT", Label.PATIENT),
+        ("i2b2-2006", "Blorf", "LOCATION", Label.LOCATION_OTHER),
+        ("i2b2-2006", "77-1", "ID", Label.IDNUM),
+        ("n2c2-2014", "Ward 7", "DEPARTMENT", Label.HOSPITAL),
+        ("n2c2-2016", "welder", "PROFESSION", Label.PROFESSION),
+        ("miranda-2025", "Rosa Bellocchio", "NOME", Label.PATIENT),
+        ("miranda-2025", "Forlì", "LUOGO/INDIRIZZO", Label.LOCATION_OTHER),
+        ("miranda-2025", "47", "ETÀ", Label.AGE),
+        ("miranda-2025", "Ospedale Maggiore", "OSPEDALE", Label.HOSPITAL),
+        ("aghakasiri-2025", "3 May", "patient_Date_of_Birth(DOB)", Label.DATE),
+    ],
+)
+def test_labels_of_corpora_and_of_answers_as_papers_have_them_become_ours(scheme, words, label, ours, tmp_path):
+    gold = read(tmp_path, scheme, words, label)
+    assert [span.label for span in gold.spans] == [ours]
+    assert gold.note.language == ("it" if scheme == "miranda-2025" else "en")
 
 
 def read(tmp_path, scheme, words, label):

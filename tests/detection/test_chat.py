@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import pickle
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -35,6 +36,7 @@ from deid_platform.llm.engines import EngineSpec
 from deid_platform.llm.vllm_engine import EngineSettings
 from deid_platform.notes import Note, Patient, Topics
 from deid_platform.ray_engine import RayEngine
+from deid_platform.settings import load_settings
 
 WITHOUT = ("models", "doubt")
 """So that nothing is loaded; the stage takes what there is."""
@@ -107,6 +109,21 @@ def test_it_adds_what_only_it_finds_and_takes_nothing_from_what_is_known() -> No
     # The roster says who it is, whatever the model calls him, and a number stays that nobody but a rule has found.
     assert (by_label[Label.PATIENT].source, by_label[Label.SSN].source) == ("roster", "rules:ssn")
     assert {span.label for span in of_nothing.spans or ()} == {Label.PATIENT, Label.SSN}
+
+
+def test_a_site_may_name_a_file_and_its_text_is_part_of_the_digest(tmp_path: Path) -> None:
+    own = tmp_path / "mine.yaml"
+    body = "version: 1\nlanguage: en\ntask: extract\nmessages:\n- {role: user, content: 'x {{note}}'}\n"
+    own.write_text(f"name: mine\n{body}")
+    toml = 'site = "north"\n[llm]\nurl = "http://127.0.0.1:9/v1"\nmodel = "toy"\n'
+    (tmp_path / "deid.toml").write_text(f'{toml}[detection]\nchat = "mine.yaml"\n')
+    settings = load_settings(tmp_path / "deid.toml")
+    chat = ChatSpec.of(settings, "mine.yaml")  # beside deid.toml, whatever the current folder
+    assert (chat.prompt, ChatSpec.of(settings, "extract-zero").own) == ("mine", None)
+    own.write_text(f"name: mine\n{body.replace('x {{', 'y {{')}")
+    assert ChatSpec.of(settings, "mine.yaml").digest != chat.digest == pickle.loads(pickle.dumps(chat)).digest
+    with pytest.raises(DeidError, match="prompt-unknown"):
+        ChatSpec.of(settings, "retention-few")
 
 
 CHAT, OTHER = Source(SourceKind.MODEL, "chat/extract-zero"), Source(SourceKind.MODEL, "toy")

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from detector_contract import check_model
 
+from deid_platform.bench.reading import Hidden, Reading
 from deid_platform.detection.api import Document
 from deid_platform.detection.peers import adapters
 from deid_platform.detection.peers.claims import CLAIMS, claimed
@@ -170,7 +171,7 @@ def test_the_variant_of_another_peer_keeps_its_kinds_but_ages() -> None:
     assert [span.kind for span in varied(plain, spans, "deidentify")] == ["Name", "Hospital", "Date"]
 
 
-# A model joined with a peer, as the benchmark joins them
+# The benchmark
 
 
 @pytest.fixture(scope="module")
@@ -186,31 +187,32 @@ def benchmark() -> Iterator[types.ModuleType]:
         yield module
 
 
-def test_a_model_joined_with_presidio_hides_what_either_finds(benchmark) -> None:
-    note = Note("1", "ROE, 45 years old, DOB 3/4/1990, Leeds")
-    person, age, date, city = (0, 3), (5, 17), (23, 31), (33, 38)
-    model = benchmark.Row(
-        "minilm, model alone",
-        [[(*person, {Label.PATIENT}), (*age, {Label.AGE}), (*date, {Label.DATE})]],
-        2.0,
+@pytest.mark.process
+def test_the_benchmark_joins_a_model_with_presidio_and_varies_both(benchmark, stub, monkeypatch) -> None:
+    monkeypatch.setattr(PeerProcess.__init__, "__kwdefaults__", {"script": stub})
+    note = Note("1", "Okonkwo was seen by ROE, DOB 3/4/1990, at 45 years of age")
+    peers = [benchmark.peer_of(f"{name}presidio:spacy:x={HERE}") for name in ("", "modified-")]
+    arguments = types.SimpleNamespace(model="minilm", topics=None, peers=peers)
+    rows = {row.name: row for row in benchmark.measured(arguments, [note])}
+    model, both, varied = (
+        {note.text[it.start : it.end] for it in rows[name].reading.hidden[0]}
+        for name in ("model:minilm", *(f"{one}model:minilm+{one}presidio:spacy:x" for one in ("", "modified-")))
     )
-    hidden = [[(*city, frozenset({Label.CITY}))]]
-    for name, expected in {
-        "presidio:spacy:x": [person, age, date, city],
-        "modified-presidio:spacy:x": [person, (23, 27), city],  # no age, no year of birth
-    }.items():
-        peer = Peer.parse(f"{name}={HERE}")
-        both = benchmark.joined(model, benchmark.Row(name, hidden, 1.0, peer.labels), peer, [note])
-        assert [(start, end) for start, end, _ in both.hidden[0]] == expected
-        assert (both.name, both.seconds) == (f"minilm + {name}", 3.0)
-        assert (Label.AGE in both.labels) is not peer.variant
+    assert both > model > set()
+    assert "ROE" in both & varied
+    assert "3/4/1990" in both
+    assert "3/4/1990" not in varied and not any("1990" in words for words in varied)
+    assert rows["model:minilm+presidio:spacy:x"].seconds == pytest.approx(
+        rows["model:minilm"].seconds + rows["presidio:spacy:x"].seconds
+    )
 
 
 def test_the_benchmark_scores_on_claimed_labels_by_what_a_kind_covers(benchmark) -> None:
     note = Note("1", "ROE seen 3/4/1990 in Leeds")
     gold = [Span(0, 3, Label.PATIENT), Span(9, 17, Label.DATE), Span(21, 26, Label.CITY)]
     person = frozenset(CLAIMS["presidio"]["spacy"]["PERSON"])
-    row = benchmark.Row("peer", [[(0, 3, person), (4, 8, frozenset()), (18, 20, person), (21, 26, person)]], 1.0)
+    hidden = [Hidden(0, 3, person), Hidden(4, 8, frozenset()), Hidden(18, 20, person), Hidden(21, 26, person)]
+    row = benchmark.Row("peer", Reading([hidden], 1.0))
     on_all = benchmark.scored(row, [note], [gold], benchmark.ALL)
     assert (on_all.precision.hits, on_all.precision.total, on_all.recall.total) == (2, 4, 5)
     persons = benchmark.scored(row, [note], [gold], person)
@@ -229,6 +231,7 @@ def test_a_peer_in_its_process(stub) -> None:
             [],
             [(6, 7, "ODD")],
         ]
+        assert peer.unclaimed == {"ODD"}
         assert peer.find([]) == []
         assert peer.find(["again 1/2/2003"]) == [[(6, 14, "DATE_TIME")]]
         assert peer.seconds == 1.0
@@ -328,41 +331,3 @@ def test_an_interpreter_that_is_not_there(tmp_path) -> None:
     with pytest.raises(DeidError, match="no interpreter") as error:
         PeerProcess(Peer.parse(f"presidio={tmp_path / 'python'}"))
     assert error.value.code is Code.PEER_MISSING
-
-
-# Deidentify, whose weights are on no index: its documented interface, with a tagger that knows one name
-
-
-def test_the_adapter_of_deidentify(monkeypatch, tmp_path) -> None:
-    class Document:
-        def __init__(self, name: str, text: str) -> None:
-            self.name, self.text, self.annotations = name, text, []
-
-    class Tagger:
-        def __init__(self, model: str, tokenizer: str, verbose: bool) -> None:
-            self.model, self.tokenizer = model, tokenizer
-
-        def annotate(self, documents: list[Document]) -> list[Document]:
-            for document in documents:
-                if (start := document.text.find("Jan Jansen")) >= 0:
-                    found = types.SimpleNamespace(text="Jan Jansen", start=start, end=start + 10, tag="Name")
-                    document.annotations = [found]
-            return documents[::-1]
-
-    class TokenizerFactory:
-        def tokenizer(self, corpus: str, disable: tuple[str, ...]) -> str:
-            return corpus
-
-    for name, members in {
-        "deidentify": {},
-        "deidentify.base": {"Document": Document},
-        "deidentify.taggers": {"FlairTagger": Tagger, "CRFTagger": None},
-        "deidentify.tokenizer": {"TokenizerFactory": TokenizerFactory},
-    }.items():
-        module = types.ModuleType(name)
-        vars(module).update(members)
-        monkeypatch.setitem(sys.modules, name, module)
-    (model := tmp_path / "final-model.pt").touch()
-    found = adapters.deidentify("flair", str(model))(["Dhr. Jan Jansen", "geen naam"])
-    assert found == [[(5, 15, "Name")], []]
-    assert CLAIMS["deidentify"]["flair"]["Name"] == (Label.PATIENT, Label.DOCTOR)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
+from collections.abc import Collection, Sequence
 
 import pytest
 
-from deid_platform.evaluation.design_weights import Design, design_of, stratum_of, weighted_scores
+from deid_platform.evaluation.design_weights import Design, stratum_of, weighted_scores
 from deid_platform.evaluation.scores import NoteCounts, summarise
 from deid_platform.sampling import EligibleNote, sample
 
@@ -15,6 +17,11 @@ WITH, WITHOUT = ("progress", "2024", True), ("progress", "2024", False)
 
 def note(found: int, missed: int, wrong: int = 0, *, cluster: str | None = None) -> NoteCounts:
     return NoteCounts(50, found, wrong, missed, found + missed, found, cluster=cluster)
+
+
+def design_of(population: Sequence[EligibleNote], sampled: Collection[str]) -> Design:
+    taken = (it for it in population if it.note_id in sampled)
+    return Design(Counter(map(stratum_of, population)), Counter(map(stratum_of, taken)))
 
 
 def test_a_note_stands_for_its_stratum() -> None:

@@ -11,9 +11,7 @@ from deid_platform.evaluation.efficiency import (
     api_cost,
     efficiency,
     frontier,
-    growth,
     machine_cost,
-    measure,
 )
 
 # Murugadoss 2024, table 6: total seconds for 217 documents, GPUs, GPU seconds, seconds a document, and the hourly price
@@ -69,34 +67,6 @@ def test_runs_by_hand() -> None:
         peak_bytes=500,
     )
     assert efficiency([Run(1, 5, 1.0)]).words_per_second_sd is None
-
-
-def test_measuring() -> None:
-    seen: list[int] = []
-    found = measure(lambda notes: seen.append(len(notes)), ["a b", "c"], 3, runs=2, warm_up=1)
-    assert seen == [2, 2, 2] and len(found) == 2
-    assert all(run.seconds > 0 and run.peak_bytes and run.peak_bytes > 1 << 20 for run in found)
-
-
-@pytest.mark.parametrize("power", [1.0, 2.0, 0.5])
-def test_growth_of_a_power(power: float) -> None:
-    sizes = [10, 100, 1000]
-    found = growth(sizes, [3 * size**power for size in sizes])
-    assert found.slope == pytest.approx(power) and found.error == pytest.approx(0, abs=1e-6)
-
-
-def test_growth_by_hand() -> None:
-    # Logarithms to the base 10: x = -1, 0, 1 and y = 0, 0, 3 about their means: slope 3/2, residuals 0.5, -1, 0.5.
-    found = growth([1, 10, 100], [1, 1, 1000])
-    assert found.slope == pytest.approx(1.5)
-    assert found.error == pytest.approx((1.5 / 2) ** 0.5)
-    assert growth([1, 10], [1, 10]).error is None
-
-
-@pytest.mark.parametrize("sizes, seconds", [([1], [1]), ([5, 5], [1, 2]), ([1, 2], [0, 1]), ([1, 2, 3], [1, 2])])
-def test_no_growth(sizes: list[float], seconds: list[float]) -> None:
-    with pytest.raises(ValueError):
-        growth(sizes, seconds)
 
 
 def test_runs_of_other_notes_are_not_averaged() -> None:

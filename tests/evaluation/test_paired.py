@@ -6,9 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from deid_platform.evaluation.paired import difference, token_difference
+from deid_platform.evaluation.paired import difference
 from deid_platform.evaluation.scores import NoteCounts
-from deid_platform.evaluation.token_scores import Confusion, TokenCounts
 
 
 def note(found: int, missed: int, wrong: int = 0, *, cluster: str | None = None) -> NoteCounts:
@@ -61,16 +60,3 @@ def test_nothing_to_find_has_no_difference() -> None:
 def test_other_notes_are_refused() -> None:
     with pytest.raises(ValueError, match="other notes"):
         difference([note(1, 0)], [note(2, 0)], "recall")
-
-
-def tokens(tp: int, fp: int, fn: int) -> TokenCounts:
-    return TokenCounts(30, Confusion(tp, 30 - tp - fp - fn, fp, fn))
-
-
-def test_tokens_are_compared_in_pairs_too() -> None:
-    one, other = [tokens(9, 1, 1), tokens(10, 0, 0)], [tokens(8, 0, 2), tokens(9, 0, 1)]
-    recall = token_difference(one, other, "recall")
-    assert (recall.value, recall.low, recall.high) == pytest.approx((0.1, 0.1, 0.1))
-    assert token_difference(one, other, "precision").value == pytest.approx(19 / 20 - 1)
-    with pytest.raises(ValueError, match="other notes"):
-        token_difference(one, [tokens(8, 0, 2), tokens(9, 0, 2)], "recall")

@@ -12,9 +12,10 @@ import pytest
 from command_line import deid, deid_in_a_pipe
 
 from deid_platform.detection import DetectorSpec
+from deid_platform.detection.named import Joined, Own
 from deid_platform.detection.peers.process import Peer
 from deid_platform.errors import Code, DeidError
-from deid_platform.evaluation.side_by_side import Ours, detectors
+from deid_platform.evaluation.named_detectors import detectors
 
 TEXT = "Ms. Ann Quillfeather met Dr. Alan Reed on 03/04/2019."
 NOTES = [
@@ -75,7 +76,7 @@ def test_detectors_by_their_names() -> None:
         "presidio:transformers:/m",
     ]
     rules, ensemble, model, presidio, *_ = found
-    assert isinstance(rules, Ours) and isinstance(ensemble, Ours) and isinstance(model, Ours)
+    assert isinstance(rules, Own) and isinstance(ensemble, Own) and isinstance(model, Own)
     assert isinstance(presidio, Peer) and presidio.python == Path("/p/python")
     assert (rules.spec.models, ensemble.spec.models) == (None, ("minilm",))
     assert model.spec.stages == ("models",)
@@ -84,12 +85,32 @@ def test_detectors_by_their_names() -> None:
 def test_what_ours_have_in_common_goes_to_those_that_use_it(tmp_path: Path) -> None:
     (keep := tmp_path / "keep.txt").write_text("Bruce protocol\n")
     found = detectors(["rules,patterns,model:minilm"], DetectorSpec("ensemble", keep=keep))
-    assert [it.spec.keep for it in found if isinstance(it, Ours)] == [keep, None, None]
+    assert [it.spec.keep for it in found if isinstance(it, Own)] == [keep, None, None]
+
+
+def test_a_model_joined_with_a_peer_by_their_names() -> None:
+    (both,) = detectors(["modified-model:minilm+modified-presidio:transformers:/m+n,en_core=/p/python"], BASE)
+    assert isinstance(both, Joined)
+    assert both.name == "modified-model:minilm+modified-presidio:transformers:/m+n,en_core"
+    assert (both.model.variant, both.model.spec.stages, both.model.kind) == (
+        True,
+        ("models",),
+        "modified-model-shipped",
+    )
+    assert (both.peer.variant, both.peer.model, both.peer.python) == (True, "/m+n,en_core", Path("/p/python"))
+    # A folder may have a plus in its name, unless a peer's name follows.
+    with pytest.raises(DeidError, match="minilm") as error:
+        detectors(["model:/models/a+b"], BASE)
+    assert error.value.code is Code.DETECTOR_UNKNOWN
 
 
 @pytest.mark.parametrize(
     ("written", "code", "said"),
     [
+        ("rules,model:minilm+presidio", Code.PEER_MISSING, "presidio: no interpreter"),
+        ("rules,ensemble+presidio=py", Code.DETECTOR_UNKNOWN, "only a model alone"),
+        ("rules,modified-ensemble", Code.DETECTOR_UNKNOWN, "ensemble"),
+        ("rules,model:", Code.DETECTOR_UNKNOWN, "model"),
         ("ruls,ensemble", Code.DETECTOR_UNKNOWN, "rules"),
         ("rules,model:nowhere", Code.DETECTOR_UNKNOWN, "minilm"),
         ("rules:minilm,ensemble", Code.SETTINGS_INVALID, "the detector rules has no models"),
@@ -208,6 +229,22 @@ def test_a_peer_beside_ours(folder: Path) -> None:
 
 
 @pytest.mark.process
+def test_a_model_joined_with_a_peer_hides_what_either_finds(folder: Path) -> None:
+    written = peer(folder)
+    shown = deid(
+        *("compare", str(folder / "gold.jsonl"), "--json"),
+        *("--detectors", f"model:minilm,modified-model:minilm,{written},model:minilm+{written}"),
+    )
+    assert shown.returncode == 0, shown.stderr
+    model, varied, alone, both = records(shown.stdout)
+    assert both["detector"] == "model:minilm+presidio:spacy:en=core"
+    assert max(model["hidden_words"], alone["hidden_words"]) <= both["hidden_words"]
+    assert both["hidden_words"] <= model["hidden_words"] + alone["hidden_words"]
+    assert both["recall"]["value"] >= model["recall"]["value"] > alone["recall"]["value"] > 0
+    assert varied["hidden_words"] == model["hidden_words"]  # no age, no birth date in these
+
+
+@pytest.mark.process
 def test_a_peer_that_is_not_there_or_fails(folder: Path) -> None:
     nowhere = f"patterns,presidio={folder / 'nowhere'}"
     refused = deid("compare", str(folder / "notes.jsonl"), "--detectors", nowhere)
@@ -221,3 +258,46 @@ def test_a_peer_that_is_not_there_or_fails(folder: Path) -> None:
     assert failed.returncode == 1 and "peer-failed [presidio: ValueError]" in failed.stderr
     assert not page.exists()
     assert "Quillfeather" not in failed.stderr + failed.stdout
+
+
+# Released texts
+
+
+def texts(folder: Path, name: str, *rows: tuple[str, str]) -> str:
+    path = folder / name
+    path.write_text("".join(json.dumps({"note_id": note, "text": text}) + "\n" for note, text in rows))
+    return str(path)
+
+
+def test_released_texts_stand_beside_detectors(folder: Path) -> None:
+    whole = TEXT.replace("Ann Quillfeather", "[NAME]").replace("Alan Reed", "Bob Roe").replace("03/04/2019", "[DATE]")
+    theirs = texts(folder, "theirs.jsonl", ("zeb1", whole))
+    others = texts(folder, "others.jsonl", ("zeb1", TEXT), ("zeb2", "Seen on [DATE]. QUILLFEATHER is well."))
+    shown = deid(
+        *("compare", str(folder / "gold.jsonl"), "--detectors", "patterns", "--json", "--resamples", "5"),
+        *("--released", theirs, "--released", f"north={others}"),
+    )
+    assert shown.returncode == 0, shown.stderr
+    rows = {it["detector"]: it for it in records(shown.stdout) if it.get("record") == "detector" or "recall" in it}
+    assert set(rows) >= {"patterns", "released", "north"}
+    # Ann, Quillfeather, Alan, Reed and the date's three parts of the first note; the second was withheld.
+    assert rows["released"]["recall"]["value"] == pytest.approx(7 / 11)
+    assert rows["north"]["recall"]["value"] == pytest.approx(3 / 11)
+    assert "released: notes withheld: 1" in shown.stderr
+    assert "zeb" not in shown.stdout + shown.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--released", "theirs.jsonl"), "name at least two"),
+        (("--detectors", "rules", "--released", "nowhere.jsonl"), "feed-unreadable [released: no such file]"),
+        (("--released", "theirs.jsonl", "--released", "theirs.jsonl"), "released comes twice"),
+        (("--released", "theirs.jsonl", "--released", "b=strange.jsonl"), "released-invalid [row 1: of no original]"),
+    ],
+)
+def test_released_texts_that_cannot_be_compared(folder: Path, options: tuple[str, ...], said: str) -> None:
+    texts(folder, "theirs.jsonl", ("zeb1", TEXT))
+    texts(folder, "strange.jsonl", ("zeb3", TEXT))
+    done = deid("compare", "notes.jsonl", *options, folder=folder)
+    assert done.returncode and said in " ".join(done.stderr.replace("│", " ").split())

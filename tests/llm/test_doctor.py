@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from deid_platform import doctor
+from deid_platform.doctor import models as doctor
 from deid_platform.llm.vllm_engine import EngineSettings
 from deid_platform.llm.weights import GIB
 

@@ -15,7 +15,7 @@ from deid_platform.evaluation.retention.judges import Verdict
 from deid_platform.evaluation.retention.retention import Pair, note_retentions, retention
 from deid_platform.llm.answered import Unusable
 from deid_platform.llm.api import Failure
-from deid_platform.llm.prompts import JUDGES, Task, prompt, prompt_names
+from deid_platform.llm.prompts import JUDGES, Task, prompt, prompt_names, read_prompt
 from deid_platform.llm.questions import Asked
 
 LOST = ("on aspirin 81 mg daily", "on [PATIENT] 81 mg daily")
@@ -144,3 +144,61 @@ def test_a_majority_is_of_different_judges_of_one_kind(serve: Serve) -> None:
     for judges in ([judge], [judge, judge]):
         with pytest.raises(DeidError, match="input-invalid"):
             Majority(judges)
+
+
+YES_OR_NO = """name: yes-or-no
+version: 1
+language: en
+task: retention
+form: yes-no
+messages:
+- role: system
+  content: "Did the medicine change"
+- role: user
+  content: "Before: {{original}} After: {{released}}"
+shots:
+- note: '{"original": "on digoxin", "released": "on"}'
+  answer: "Yes (a drug is gone)"
+"""
+
+
+def test_a_prompt_may_have_a_place_for_either_chunk_and_ask_for_yes_or_no(serve: Serve) -> None:
+    endpoint = serve(lambda body, count: Reply("Output: No" if "Quarmby" in str(body) else "yes."))
+    judge = ChatJudge(Asked(read_prompt(YES_OR_NO.encode(), "x"), endpoint.model()))
+    own = ("{{released}} seen by Quarmby", "seen by \\1")
+    assert judge.judge([LOST, own]) == [Verdict(True), Verdict(False)]
+    turns = [[turn["content"] for turn in body["messages"]] for body in endpoint.received]
+    assert {(turn[1], turn[2]) for turn in turns} == {("Before: on digoxin After: on", "Yes (a drug is gone)")}
+    # What stands in a chunk is no place.
+    assert "Before: {{released}} seen by Quarmby After: seen by \\1" in {turn[3] for turn in turns}
+    assert "response_format" not in endpoint.received[0]
+    listing = ChatJudge(Asked(read_prompt(YES_OR_NO.replace("form: yes-no\n", "").encode(), "x"), endpoint.model()))
+    assert judge.identity.digest != listing.identity.digest
+
+
+@pytest.mark.parametrize(
+    ("said", "changed"),
+    [("Yes", True), ("NO.", False), ("no (dates are none)", False), ("Sì", True), ("**Yes**", True),
+     ("Yes and no", None), ("Maybe", None), ("", None), ("Nothing", None), ("No medicine changed", None)],
+)  # fmt: skip
+def test_a_word_is_a_verdict_and_a_sentence_is_none(serve: Serve, said: str, changed: bool | None) -> None:
+    endpoint = serve(lambda body, count: Reply(said))
+    (verdict,) = ChatJudge(Asked(read_prompt(YES_OR_NO.encode(), "x"), endpoint.model())).judge([LOST])
+    assert verdict == (Verdict(None, failure=Unusable.FORM) if changed is None else Verdict(changed))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "fault"),
+    [
+        ("{{released}}", "", "messages"),
+        ("{{released}}", "{{released}} {{note}}", "messages"),
+        ('content: "Did the', 'content: "{{original}}', "messages"),
+        ("task: retention\nform: yes-no", "task: panel", "messages"),
+        ('"released": "on"', '"other": "on"', "shots"),
+        ('{"original": "on digoxin", "released": "on"}', "on digoxin", "shots"),
+    ],
+)
+def test_places_of_chunks_are_read_strictly(before: str, after: str, fault: str) -> None:
+    assert before in YES_OR_NO
+    with pytest.raises(DeidError, match=rf"prompt-invalid.*x: {fault}"):
+        read_prompt(YES_OR_NO.replace(before, after).encode(), "x")

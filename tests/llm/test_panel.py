@@ -154,8 +154,8 @@ def test_the_panel_of_a_gold_file(serve: Serve, folder: Path) -> None:
     judges = {it["judge"]: (it["judged"], it["accuracy"]) for it in records if "judge" in it}
     assert judges == dict.fromkeys(("toy, panel-zero, seed 1", "toy, panel-zero, seed 2", "majority of 2"), (2, 1))
     labels = {it["label"]: it for it in records if "label" in it}
-    assert (labels["all"]["panel_recall"], labels["all"]["spans_recall"]) == (0.5, 0.5)
-    assert labels["SSN"]["spans_precision"] == 0  # no gold marks it, and no judge says so
+    assert (labels["all"]["panel_recall"], labels["all"]["known_recall"]) == (0.5, 0.5)
+    assert labels["SSN"]["known_precision"] == 0  # no gold marks it, and no judge says so
     assert "they agree on 100.0%" in done.stderr
     assert not any(word in done.stdout + done.stderr for word in ("Lovelace", "6789", "Lungs"))
     before = len(endpoint.received)
@@ -184,3 +184,25 @@ def test_a_panel_that_says_nothing_is_no_figure(serve: Serve, folder: Path, comm
     assert [it["mean"] for it in records if it.get("metric") == "CIRE"] in ([], [None])
     assert all(it["panel_recall"] is None for it in records if "panel_recall" in it)
     assert "rather" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "task", "answer"),
+    [
+        ("retention", "retention", Reply('{"change": "none"}')),
+        ("panel", "panel", Reply('{"entities": ["hidden"], "wrongly_hidden": []}')),
+    ],
+)
+def test_a_prompt_of_ones_own_is_a_file(serve: Serve, folder: Path, command: str, task: str, answer: Reply) -> None:
+    endpoint = serve(lambda body, count: answer)
+    own = f"name: mine\nversion: 1\nlanguage: en\ntask: {task}\n"
+    (folder / "mine.yaml").write_text(f"{own}messages:\n- {{role: system, content: Mine}}\n"
+                                      "- {role: user, content: '{{note}}'}\n")  # fmt: skip
+    asked = ("judge", command, "gold.jsonl", "--detector", "patterns", "--json", "--prompt", "mine.yaml")
+    done = deid(*asked, folder=installed(folder, endpoint))
+    assert done.returncode == 0, done.stderr
+    assert {body["messages"][0]["content"] for body in endpoint.received} == {"Mine"}
+    assert any(str(json.loads(row).get("judge")).startswith("toy, mine") for row in done.stdout.splitlines())
+    (folder / "mine.yaml").write_text((folder / "mine.yaml").read_text().replace(f"task: {task}", "task: rewrite"))
+    done = deid(*asked, folder=folder)
+    assert done.returncode == 1 and f"task is none of {task}" in done.stderr

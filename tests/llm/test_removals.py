@@ -228,7 +228,7 @@ def test_the_ablation_has_its_row_and_says_what_stayed_hidden(
         ("chat:removals-zero", 'site = "north"\n', "llm-missing"),
         ("chat:removals-zero", None, "llm-missing"),
         ("chat:removal", 'site = "north"\n', "prompt-unknown"),
-        ("chat:retention-few", 'site = "north"\n', "settings-invalid"),
+        ("chat:retention-few", 'site = "north"\n', "known: removals-zero, removals-zero-it"),
         ("chat", 'site = "north"\n', "detector-unknown"),
     ],
 )

@@ -14,6 +14,8 @@ from detector_contract import check_model
 from tokenizers import Tokenizer, pre_tokenizers
 from tokenizers.models import BPE
 from transformers import (
+    AutoModelForTokenClassification,
+    AutoTokenizer,
     BertConfig,
     BertForTokenClassification,
     LlamaConfig,
@@ -27,17 +29,23 @@ from transformers import (
     Qwen3ForTokenClassification,
 )
 
+from deid_platform.bench.detectors import Detectors
 from deid_platform.detection import DetectorSpec
+from deid_platform.detection.models.decoding import ARGMAX
 from deid_platform.detection.models.folder import CARD, CONFIG, VOCABULARY, WEIGHTS, ModelFolder
 from deid_platform.detection.models.token_classifier import TokenClassifier
 from deid_platform.errors import Code, DeidError
 from deid_platform.labels import Label
-from deid_platform.notes import Note, Span
+from deid_platform.notes import Note, Span, Topics
+from deid_platform.refresh.site import Site
+from deid_platform.settings import load_settings
 from deid_platform.training.labelled import Labelled
+from deid_platform.training.plan import Plan, carried_out
 from deid_platform.training.presets import PRESETS
 from deid_platform.training.run import train
 from deid_platform.training.starting import of_transformers
 from deid_platform.training.transformers_start import settled
+from deid_platform.warehouse.staging import Inputs
 
 SIZE = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64, "num_labels": 3}
 TEXT = "Ndoye was seen on 3/14/2019 and Ndoye will call again. The abdomen was soft."
@@ -102,10 +110,28 @@ def test_the_paper_trains_each_as_it_says(name, epochs, length, tokens, adapters
     found = settled(PRESETS["paper004"], folder)
     assert (found.epochs, found.length, found.tokens, found.adapters) == (epochs, length, tokens, adapters)
     assert (found.rate, found.decay) == (2e-5, 0.01)
-    if adapters:  # one of 7 to 8 billion parameters
-        large = json.loads((folder / CONFIG).read_text()) | {"hidden_size": 4096}
-        (tmp_path / CONFIG).write_text(json.dumps(large))
-        assert settled(PRESETS["paper004"], tmp_path).epochs == 3
+    if adapters:  # Llama-3.2-3B; Qwen2.5-7B and Llama-3.1-8B
+        for width, passes in ((3072, 5), (3584, 3), (4096, 3)):
+            config = json.loads((folder / CONFIG).read_text()) | {"hidden_size": width}
+            (tmp_path / CONFIG).write_text(json.dumps(config))
+            assert settled(PRESETS["paper004"], tmp_path).epochs == passes
+
+
+def test_a_preset_of_the_paper_learns_from_ones_own_notes_alone(folder_of, tmp_path):
+    gold = tmp_path / "mine.jsonl"
+    spans = [[it.start, it.end, it.label.value] for it in SPANS]
+    rows = [{"note_id": str(n), "text": f"{TEXT} Visit {n}.", "spans": spans} for n in range(24)]
+    gold.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    plan = Plan(tmp_path / "made", (gold,), start=str(folder_of("bert")), epochs=1, preset="paper004")
+    done = carried_out(plan, None)
+    assert (done.notes, done.kept_back, done.recall) == (24, 0, None)
+    card = json.loads((tmp_path / "made" / CARD).read_text())
+    assert (card["notes"], *(card["data"][name] for name in ("own_gold", "library", "hospital"))) == (24, 24, 0, 0)
+    assert card["thresholds"] == ARGMAX
+    model = TokenClassifier(ModelFolder(tmp_path / "made"))
+    _, likely = model.probabilities(TEXT)
+    assert ((model.thresholds.taken(likely) >= 0) == (likely.argmax(axis=1) > 0)).all()
+    assert len(model.thresholds.taken(likely)) > 5
 
 
 @pytest.mark.parametrize("binary", [False, True], ids=["labels", "binary"])
@@ -149,8 +175,41 @@ def test_a_sites_own_classifier_needs_no_card(folder_of):
 
 def test_classes_that_are_no_labels_are_refused(folder_of):
     with pytest.raises(DeidError) as raised:
-        TokenClassifier(ModelFolder(folder_of("bert")))  # LABEL_0, LABEL_1 ...
-    assert (raised.value.code, raised.value.ref) == (Code.MODEL_UNUSABLE, CONFIG)
+        TokenClassifier(ModelFolder(folder_of("bert")))
+    assert (raised.value.code, raised.value.ref) == (
+        Code.MODEL_UNUSABLE,
+        f"{CONFIG}: LABEL_0 is a tag of no label scheme",
+    )
+
+
+def test_a_published_classifier_of_before_safetensors_is_read_once_saved_anew(tmp_path):
+    """Classes of obi's ClinicalBERT; its folder has weights of torch and the words of its vocabulary, a line each."""
+    names = ["O", *(f"{mark}-{label}" for label in ("STAFF", "HOSP", "OTHERPHI") for mark in "BILU")]
+    old, new = tmp_path / "old", tmp_path / "new"
+    old.mkdir()
+    (old / "vocab.txt").write_text(
+        "\n".join(("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "seen", "by", "ndo", "##ye"))
+    )
+    config = BertConfig(vocab_size=9, **SIZE | {"num_labels": len(names)}, id2label=dict(enumerate(names)))
+    torch.save(BertForTokenClassification(config).state_dict(), old / "pytorch_model.bin")
+    config.save_pretrained(old)
+    with pytest.raises(DeidError) as raised:
+        TokenClassifier(ModelFolder(old))
+    assert raised.value.ref == WEIGHTS
+    # As docs/model.md says.
+    for part in (AutoTokenizer, AutoModelForTokenClassification):
+        part.from_pretrained(old).save_pretrained(new)
+    model = ModelFolder(new)
+    assert (model.tags.scheme, model.architecture) == ("obi", "bert")
+    assert set(model.classes) == {None, Label.DOCTOR, Label.HOSPITAL, Label.IDNUM}
+    tokens, probabilities = TokenClassifier(model).probabilities("Seen by Ndoye")
+    assert probabilities.shape == (3, 4) and len(tokens.ids) == 4
+    (tmp_path / "deid.toml").write_text('site = "north"')
+    with Detectors(Site(load_settings(tmp_path / "deid.toml")), ["model:new", "model:old"]) as detectors:
+        (bert,) = detectors
+        assert (bert.word, detectors.missing) == ("bert", {"model:old": WEIGHTS})
+        ((inputs, reading),) = bert.read([Note("1", "Seen by Ndoye")], Topics())
+    assert (inputs, len(reading.hidden)) == (Inputs.TEXT, 1)
 
 
 def test_code_in_a_folder_is_not_run(folder_of, tmp_path):

@@ -116,3 +116,47 @@ def test_a_file_of_notes_is_searched_and_bad_rows_are_counted_without_their_text
     assert site.store.required(tables.REVIEW_ROUNDS, "1").meta["source"] == "notes"
     assert "Quillfeather" not in json.dumps(dict(site.store.required(tables.REVIEW_ROUNDS, "1").meta))
     assert "share of removals that were right" in deid("review", "report").stderr
+
+
+TEXT = "Ada Lovelace came with aspirin 81 mg on Monday. Seen by Paget."
+
+
+def release(tmp_path, *, gold=False, text="[NAME] came with [DRUG] on [DATE]. Seen by Paget."):
+    """Three notes, two of which another system released."""
+    spans = {"spans": [[0, 12, "PATIENT"], [40, 46, "DATE"]]} if gold else {}
+    notes = tmp_path / "originals.jsonl"
+    rows = [{"note_id": f"r{it}", "text": TEXT, "patient_id": f"p{it}", **spans} for it in range(3)]
+    notes.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    texts = tmp_path / "theirs.jsonl"
+    texts.write_text("".join(json.dumps({"note_id": f"r{it}", "text": text}) + "\n" for it in range(2)))
+    return Source(path=notes, released=texts)
+
+
+def test_clinicians_judge_what_another_system_removed(reviewed, tmp_path):
+    site = reviewed()
+    source = release(tmp_path)
+    assert start(site, 99, source=source) == (1, 6, 6)
+    members = list(removals_of_round(site, 1).values())
+    found = sorted((it.note_id, it.removed, it.label) for it in members)
+    assert found[:3] == [("r0", "Ada Lovelace", "PATIENT"), ("r0", "Monday", "DATE"), ("r0", "aspirin 81 mg", "IDNUM")]
+    assert (source.failed, source.name) == (1, "released")
+    assert report(site, 1).source == "released"
+    # The release of a third system is drawn anew, though it removes the same words.
+    third = release(tmp_path, text="[NAME] came with [DRUG] on [DATE]. Seen by [NAME].")
+    assert start(site, 99, source=third) == (2, 8, 8)
+
+
+def test_what_gold_marks_is_not_drawn_of_a_release_either(reviewed, tmp_path):
+    site = reviewed()
+    source = release(tmp_path, gold=True)
+    assert start(site, 99, source=source) == (1, 2, 2)
+    assert {it.removed for it in removals_of_round(site, 1).values()} == {"aspirin 81 mg"}
+    assert report(site, 1).source == source.name == "released_gold"
+    assert site.store.required(tables.REVIEW_ROUNDS, "1").meta["drawn_with"] is None, "no figure of the site's own"
+
+
+def test_a_release_without_its_originals_is_refused(reviewed, tmp_path):
+    with pytest.raises(DeidError, match="without the notes"):
+        checked(Source(released=release(tmp_path).released))
+    done = deid("review", "start", "--released", str(tmp_path / "theirs.jsonl"), folder=tmp_path)
+    assert (done.returncode, "--notes" in done.stderr) == (2, True)

@@ -10,6 +10,7 @@ may.
 from __future__ import annotations
 
 import csv
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from decimal import Decimal
@@ -18,7 +19,7 @@ from pathlib import Path
 
 import pytest
 
-from deid_platform.warehouse.lab import CATEGORIES, DETECTORS, GOLDS, LOCALES, MEASURES
+from deid_platform.warehouse.lab import CATEGORIES, DETECTORS, GOLDS, LOCALES, MEASURES, SUBJECTS
 from deid_platform.warehouse.lab import FAMILIES as FAMILIES_HERE
 
 SEEDS = Path(__file__).parents[2] / "dbt" / "seeds"
@@ -54,9 +55,9 @@ def test_a_figure_is_there_once_and_its_number_is_the_one_that_is_printed(family
     [
         ("published_survey", ("study", "system", "prompting")),
         ("published_misprints", KEY),
-        ("nearest_corpus", ("corpus",)),
-        ("nearest_system", ("paper", "system")),
-        ("nearest_measure", ("paper", "table_name", "measure")),
+        ("nearest_corpus", ("corpus", "place")),
+        ("nearest_system", ("paper", "system", "setting", "place")),
+        ("nearest_measure", ("paper", "table_name", "measure", "setting")),
     ],
 )
 def test_the_other_seeds_have_one_row_each(name: str, columns: tuple[str, ...]) -> None:
@@ -69,10 +70,53 @@ def test_what_is_nearest_is_named_for_every_corpus_and_in_words_that_the_laborat
     assert {row["corpus"] for row in seed("nearest_corpus")} == theirs
     assert {row["gold"] for row in seed("nearest_corpus")} <= set(GOLDS)
     assert {f"locale {row['locale']}" for row in seed("nearest_corpus") if row["locale"]} <= set(LOCALES)
-    assert {row["detector"] for row in seed("nearest_system")} <= set(DETECTORS)
+    assert {row["detector"] for row in seed("nearest_system")} <= {"", *DETECTORS}
+    subjects = {
+        nearest["our_subject"].replace("%", row["subject"])
+        for nearest in seed("nearest_measure")
+        for row in beside()
+        if same(row, nearest, "paper", "table_name", "measure")
+    }
+    assert subjects <= set(SUBJECTS)
     assert {row["our_family"] for row in seed("nearest_measure")} <= set(FAMILIES_HERE)
     assert {row["our_measure"] for row in seed("nearest_measure")} <= set(MEASURES)
     assert {row["subject"] for row in PUBLISHED["missed"]} <= set(CATEGORIES)
+
+
+def beside() -> list[dict[str, str]]:
+    """The published figures of the measures that have a counterpart here."""
+    measures = {(row["paper"], row["table_name"], row["measure"]) for row in seed("nearest_measure")}
+    families = ("scores", "retention", "costs", "missed")
+    rows = (row for family in families for row in PUBLISHED[family])
+    return [row for row in rows if (row["paper"], row["table_name"], row["measure"]) in measures]
+
+
+def same(row: dict[str, str], nearest: dict[str, str], *names: str) -> bool:
+    """Whether a line of what is nearest is of a figure: by these columns, and by its setting, a pattern of LIKE."""
+    setting = ".*".join(map(re.escape, nearest["setting"].split("%")))
+    return all(nearest[name] == row[name] for name in names) and re.fullmatch(setting, row["setting"]) is not None
+
+
+def test_every_figure_with_a_counterpart_is_of_one_way_to_count_and_of_a_system_that_is_named() -> None:
+    for row in beside():
+        counted = [it for it in seed("nearest_measure") if same(row, it, "paper", "table_name", "measure")]
+        systems = [it for it in seed("nearest_system") if same(row, it, "paper", "system")]
+        assert len(counted) == 1, row
+        assert {it["place"] for it in systems} in ({"1"}, {"1", "2"}), row
+        assert len(systems) == len({it["place"] for it in systems}), row
+
+
+def test_one_detector_of_ours_is_of_one_system_of_a_paper_and_one_training() -> None:
+    of: defaultdict[tuple[str, str, str], set[tuple[str, str]]] = defaultdict(set)
+    for row in beside():
+        for it in seed("nearest_system"):
+            if it["detector"] and same(row, it, "paper", "system"):
+                trained = row["setting"] if "fine-tuned" in row["setting"] else ""
+                trained = trained.removeprefix("names alone; ").removesuffix(" with US identifiers")
+                of[row["paper"], it["detector"], it["inputs"]].add((row["system"].replace(" ", ""), trained))
+    for detector, found in of.items():
+        assert len({system for system, _ in found}) == 1, detector
+        assert len({trained for _, trained in found if trained}) <= 1, detector
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ claimed as (
     from (
         select distinct on (detector_digest, gold, locale, inputs, measure) *
         from {{ ref('figures') }}
-        where family = 'words' and subject = 'claimed by ' || detector
+        where family = 'words' and subject = 'claimed by ' || split_part(detector, '@', 1)
         order by detector_digest, gold, locale, inputs, measure, at desc
     ) as newest_claimed
     group by detector_digest, gold, locale, inputs

@@ -1,4 +1,6 @@
--- Each published figure that has a counterpart here, ours beside it, and what differs between the two.
+-- Each published figure that has a counterpart here, what of ours is compared with it, and what differs between the two.
+-- Ours is of the same system, trained or prompted in the same way and counted in the same way, or there is none and
+-- `reason` says why. Where more than one of ours would do, the first that was measured stands here.
 with published as (
     select * from {{ ref('published_scores') }}
     union all
@@ -12,15 +14,21 @@ with published as (
 paired as (
     select
         published.*, system.detector, system.inputs, corpus.gold, coalesce(corpus.locale, '') as locale, measure.our_family,
-        measure.our_measure, system.what_differs as system_differs, corpus.what_differs as corpus_differs,
-        measure.what_differs as measure_differs
+        -- What is no chat model fails on no note.
+        case when system.detector like 'chat-%' then measure.our_measure else replace(measure.our_measure, '_answered', '') end
+            as our_measure,
+        replace(measure.our_subject, '%', published.subject) as our_subject,
+        system.what_differs as system_differs, corpus.what_differs as corpus_differs,
+        measure.what_differs as measure_differs, coalesce(system.needs, measure.needs, corpus.needs) as needs,
+        100 * corpus.place + system.place as place
     from published
     join {{ ref('nearest_corpus') }} as corpus on corpus.corpus = published.corpus
     join {{ ref('nearest_system') }} as system
         on system.paper = published.paper and system.system = published.system
+        and coalesce(published.setting, '') like system.setting
     join {{ ref('nearest_measure') }} as measure
         on measure.paper = published.paper and measure.table_name = published.table_name
-        and measure.measure = published.measure
+        and measure.measure = published.measure and coalesce(published.setting, '') like measure.setting
 ),
 
 -- Of one detector under many digests, the newest. What a release is made with is the ensemble, unless it has a name.
@@ -33,25 +41,47 @@ ours as (
         from {{ ref('figures') }}
     ) as figures
     order by detector, gold, locale, inputs, family, subject, measure, at desc
+),
+
+compared as (
+    select distinct on (
+        paired.paper, paired.table_name, paired.corpus, paired.system, paired.setting, paired.subject, paired.measure
+    )
+        paired.paper, paired.table_name, paired.corpus, paired.system, paired.setting, paired.subject, paired.measure,
+        paired.value as published,
+        ours.value as ours, ours.low as ours_low, ours.high as ours_high, ours.n as ours_n,
+        case
+            when ours.value is not null then null
+            when ours.at is not null then 'too few cases'
+            when paired.needs is not null then 'cannot be had: ' || paired.needs
+            else 'not measured'
+        end as reason,
+        paired.detector as our_detector, paired.gold as our_gold, paired.locale as our_locale,
+        paired.inputs as our_inputs, paired.our_family, paired.our_measure, paired.our_subject,
+        paired.corpus_differs, paired.system_differs, paired.measure_differs,
+        cast(ours.at at time zone 'UTC' as date) as measured_on,
+        ours.notes_of as our_notes_of, ours.topics_of as our_topics_of, ours.marked_by as our_marked_by
+    from paired
+    left join ours
+        on ours.detector = paired.detector and ours.gold = paired.gold and ours.locale = paired.locale
+        and ours.inputs = paired.inputs and ours.family = paired.our_family and ours.subject = paired.our_subject
+        and ours.measure = paired.our_measure
+    -- Of those that were not measured, the one that lacks nothing but a measurement, if there is one.
+    order by 1, 2, 3, 4, 5, 6, 7, ours.value is null, paired.needs is not null, paired.place
 )
 
 select
-    paired.paper, paired.table_name, paired.corpus, paired.system, paired.setting, paired.subject, paired.measure,
-    paired.value as published, misprint.computed as published_corrected,
-    ours.value as ours, ours.low as ours_low, ours.high as ours_high, ours.n as ours_n,
-    paired.detector as our_detector, paired.gold as our_gold, paired.locale as our_locale,
-    paired.inputs as our_inputs, paired.our_family, paired.our_measure,
-    paired.corpus_differs, paired.system_differs, paired.measure_differs,
-    cast(ours.at at time zone 'UTC' as date) as measured_on,
-    ours.notes_of as our_notes_of, ours.topics_of as our_topics_of, ours.marked_by as our_marked_by
-from paired
-left join ours
-    on ours.detector = paired.detector and ours.gold = paired.gold and ours.locale = paired.locale
-    and ours.inputs = paired.inputs and ours.family = paired.our_family and ours.subject = paired.subject
-    and ours.measure = paired.our_measure
+    compared.paper, compared.table_name, compared.corpus, compared.system, compared.setting, compared.subject,
+    compared.measure, compared.published, misprint.computed as published_corrected,
+    compared.ours, compared.ours_low, compared.ours_high, compared.ours_n, compared.reason,
+    compared.our_detector, compared.our_gold, compared.our_locale, compared.our_inputs, compared.our_family,
+    compared.our_measure, compared.our_subject,
+    compared.corpus_differs, compared.system_differs, compared.measure_differs, compared.measured_on,
+    compared.our_notes_of, compared.our_topics_of, compared.our_marked_by
+from compared
 left join {{ ref('published_misprints') }} as misprint
-    on misprint.paper = paired.paper and misprint.table_name = paired.table_name
-    and misprint.corpus = paired.corpus and misprint.system = paired.system
-    and misprint.setting is not distinct from paired.setting
-    and misprint.subject = paired.subject and misprint.measure = paired.measure and misprint.kind = 'misprint'
+    on misprint.paper = compared.paper and misprint.table_name = compared.table_name
+    and misprint.corpus = compared.corpus and misprint.system = compared.system
+    and misprint.setting is not distinct from compared.setting
+    and misprint.subject = compared.subject and misprint.measure = compared.measure and misprint.kind = 'misprint'
 order by 1, 2, 3, 4, 5, 6, 7

@@ -23,7 +23,8 @@ from deid_platform.corpora.annotations import GoldFaultError, check_text, mispla
 from deid_platform.corpora.decoding import BrokenFileError, chunks
 from deid_platform.corpora.files import MAX_CHARS
 from deid_platform.corpora.folders import is_unfinished
-from deid_platform.corpora.gold import Gold
+from deid_platform.corpora.gold import Fault, Gold, SpansIn, given_spans, gold_lines
+from deid_platform.corpora.schemes import Scheme
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Note
 from deid_platform.output import Output
@@ -54,6 +55,40 @@ def gold_files(path: Path, claims: Callable[[str], bool]) -> tuple[Path, list[st
         return path, sorted(name for name in names if not is_unfinished(name) and claims(name))
     except OSError:
         raise DeidError(Code.FEED_UNREADABLE, "gold") from None
+
+
+def read_lines(
+    folder: Path,
+    names: Iterable[str],
+    scheme: Scheme,
+    *,
+    max_chars: int,
+    spans_in: SpansIn = given_spans,
+) -> Iterator[Gold | Rejection]:
+    """The notes of files of JSON lines, streamed; a line that cannot be used comes as a rejection with its number.
+
+    Args:
+        folder: Where the files are.
+        names: The files', in order.
+        scheme: Of the labels.
+        max_chars: The longest text, in code points.
+        spans_in: The spans of a line.
+    """
+    seen: set[str] = set()
+    for ordinal, name in enumerate(names):
+        number = 0
+        try:
+            lines = gold_lines(folder / name, scheme, overlaps=False, max_chars=max_chars, spans_in=spans_in)
+            for number, gold in lines:
+                if isinstance(gold, Fault):
+                    yield refused(ordinal, number, gold.reason, gold.note_id)
+                elif gold.note_id in seen:
+                    yield refused(ordinal, number, Reason.DUPLICATE_NOTE_ID, gold.note_id)
+                else:
+                    seen.add(gold.note_id)
+                    yield gold
+        except BrokenFileError as broken:
+            yield refused(ordinal, number + 1, broken.reason, None)
 
 
 def refused(ordinal: int, place: int, reason: Reason, note_id: str | None) -> Rejection:

@@ -16,11 +16,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
-from deid_platform.corpora import Reason, Rejection
-from deid_platform.corpora.decoding import BrokenFileError
+from deid_platform.corpora import Rejection
 from deid_platform.corpora.files import MAX_CHARS
-from deid_platform.corpora.formats.gold_files import gold_files, refused, writable, written_file
-from deid_platform.corpora.gold import Fault, Gold, gold_lines
+from deid_platform.corpora.formats.gold_files import gold_files, read_lines, writable, written_file
+from deid_platform.corpora.gold import Gold
 from deid_platform.corpora.schemes import scheme_of
 from deid_platform.notes import Note
 
@@ -49,21 +48,8 @@ class JsonLines:
         chosen = scheme_of(scheme)
         if self.language is not None:
             chosen = replace(chosen, language=self.language)
-        seen: set[str] = set()
         folder, names = gold_files(path, is_json_lines)
-        for ordinal, name in enumerate(names):
-            number = 0
-            try:
-                for number, gold in gold_lines(folder / name, chosen, overlaps=False, max_chars=MAX_CHARS):
-                    if isinstance(gold, Fault):
-                        yield refused(ordinal, number, gold.reason, gold.note_id)
-                    elif gold.note_id in seen:
-                        yield refused(ordinal, number, Reason.DUPLICATE_NOTE_ID, gold.note_id)
-                    else:
-                        seen.add(gold.note_id)
-                        yield gold
-            except BrokenFileError as broken:
-                yield refused(ordinal, number + 1, broken.reason, None)
+        yield from read_lines(folder, names, chosen, max_chars=MAX_CHARS)
 
     def write(self, notes: Iterable[Gold], path: Path) -> int:
         """Writes one file, gzipped if its name ends in `.gz`."""

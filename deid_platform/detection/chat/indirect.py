@@ -14,14 +14,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from deid_platform.detection.chat.asking import Asker, code_of
-from deid_platform.detection.chat.spec import Unasked, asked_model, model_for_workers, model_of
+from deid_platform.detection.chat.spec import asked_model, model_for_workers
 from deid_platform.errors import Code
 from deid_platform.keys import module_digest, plain_digest
 from deid_platform.llm.answers import AnswersAt
 from deid_platform.llm.endpoint import EndpointSpec
-from deid_platform.llm.engines import Engines, EngineSpec
+from deid_platform.llm.engines import Engines, EngineSpec, WhenAsked
 from deid_platform.llm.indirect.tagger import ChatTagger
-from deid_platform.llm.prompted import NotFound
+from deid_platform.llm.prompted import Asking, NotFound
 from deid_platform.notes import IndirectMention, Note
 from deid_platform.settings import Settings
 
@@ -59,7 +59,8 @@ class IndirectSpec:
         Raises:
             DeidError: `llm-missing` if deid.toml has neither.
         """
-        return cls(*model_of(settings), answers, settings.detection.indirect_budget_tokens)
+        asking = Asking.of(settings)
+        return cls(asking.model, asking.temperature, asking.seed, answers, settings.detection.indirect_budget_tokens)
 
     @property
     def digest(self) -> str:
@@ -68,7 +69,7 @@ class IndirectSpec:
         Raises:
             DeidError: `model-unusable`; `settings-invalid` for a context without room for a note.
         """
-        unasked = ChatTagger(Unasked(self.model), temperature=self.temperature, seed=self.seed, strict=True)
+        unasked = ChatTagger(WhenAsked(self.model), temperature=self.temperature, seed=self.seed, strict=True)
         return plain_digest(unasked.digest, str(self.budget_tokens), module_digest(*_CODE))
 
     def build(self, models: Engines) -> IndirectTags:

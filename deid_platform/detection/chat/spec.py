@@ -6,7 +6,6 @@ an answer (`stage.py`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,16 +14,17 @@ from deid_platform.detection.chat.stage import ChatStage
 from deid_platform.errors import Code, DeidError
 from deid_platform.keys import module_digest, plain_digest
 from deid_platform.llm.answers import AnswersAt, KeptAnswers
-from deid_platform.llm.api import ChatAnswer, ChatModel, ChatRequest, Failed, ModelIdentity
+from deid_platform.llm.api import ChatModel
 from deid_platform.llm.budget import Budgeted
 from deid_platform.llm.endpoint import EndpointSpec
-from deid_platform.llm.engines import Engines, EngineSpec
+from deid_platform.llm.engines import Engines, EngineSpec, WhenAsked
 from deid_platform.llm.prompted import Asking, Prompted
-from deid_platform.llm.prompts import prompt
+from deid_platform.llm.prompts import DEIDENTIFY, Prompt, is_shipped, prompt, prompt_of
 from deid_platform.settings import Settings, load_settings
 
-_CODE = tuple(
-    f"deid_platform.llm.{it}" for it in ("answered", "extraction", "prompted", "rewriting", "tagging", "wire")
+_CODE = (
+    "deid_platform.labels",
+    *(f"deid_platform.llm.{name}" for name in ("answered", "extraction", "prompted", "rewriting", "tagging", "wire")),
 )
 """Modules that decide what a model is asked and what its answer means."""
 
@@ -34,13 +34,14 @@ class ChatSpec:
     """A prompt and a chat model; small enough to send to a worker, which connects by itself.
 
     Attributes:
-        prompt: The name of a shipped prompt.
+        prompt: Its name, of a shipped prompt unless `own` is one.
         model: An endpoint, or an engine of this process.
         temperature: 0 for the likeliest answer.
         seed: For sampling.
         answers: Where answers are kept, so that a run that died goes on without asking again; None to keep none.
         review: Which notes it is for; None for all.
         spent: The file in which a run counts the tokens of `review`'s budget; see `Budgeted`.
+        own: The prompt, where it is one of one's own.
     """
 
     prompt: str
@@ -50,17 +51,33 @@ class ChatSpec:
     answers: AnswersAt | None = None
     review: Review | None = None
     spent: Path | None = None
+    own: Prompt | None = None
 
     @classmethod
     def of(
-        cls, settings: Settings, prompt: str, *, answers: AnswersAt | None = None, review: Review | None = None
+        cls,
+        settings: Settings,
+        prompt: str | Prompt,
+        *,
+        answers: AnswersAt | None = None,
+        review: Review | None = None,
     ) -> ChatSpec:
-        """A prompt to the endpoint of `[llm]`, or where that section is not there, to the model of `[vllm]`.
+        """A prompt, or the one of a name or file, to the model of `[llm]`, or without that section of `[vllm]`.
+
+        Args:
+            settings: Of the model; a relative path of a prompt is beside their file.
+            prompt: What is asked.
+            answers: Where answers are kept.
+            review: Which notes it is for.
 
         Raises:
-            DeidError: `llm-missing` if deid.toml has neither.
+            DeidError: `llm-missing` if deid.toml has neither; `prompt-unknown`; `prompt-invalid`.
         """
-        return cls(prompt, *model_of(settings), answers, review)
+        asking = Asking.of(settings)
+        if isinstance(prompt, str):
+            prompt = prompt_of(prompt, *DEIDENTIFY, beside=settings.path(Path()))
+        own = None if is_shipped(prompt) else prompt
+        return cls(prompt.name, asking.model, asking.temperature, asking.seed, answers, review, own=own)
 
     @property
     def digest(self) -> str:
@@ -70,7 +87,7 @@ class ChatSpec:
             DeidError: `prompt-unknown`; `model-unusable`; `settings-invalid` for a context without room for a note.
         """
         review = self.review.digest if self.review else ""
-        return plain_digest(self._prompted(Unasked(self.model)).digest, review, module_digest(*_CODE))
+        return plain_digest(self._prompted(WhenAsked(self.model)).digest, review, module_digest(*_CODE))
 
     def build(self, models: Engines, *, professions: bool = True) -> ChatStage:
         """The stage, with the model.
@@ -83,7 +100,7 @@ class ChatSpec:
             DeidError: As `digest` does; `endpoint-refused`; `store-write` if answers cannot be kept; what an engine
                 raises as it starts.
         """
-        self._prompted(Unasked(self.model))  # refused before anything is loaded
+        self._prompted(WhenAsked(self.model))  # refused before anything is loaded
         budget = self.review.budget_tokens if self.review else None
         model = asked_model(models, self.model, self.answers, budget, self.spent)
         return ChatStage(self.prompt, self._prompted(model), self.review, professions=professions)
@@ -97,19 +114,7 @@ class ChatSpec:
         return replace(self, model=model_for_workers(self.model, workers))
 
     def _prompted(self, model: ChatModel) -> Prompted:
-        return Prompted(prompt(self.prompt), model, temperature=self.temperature, seed=self.seed)
-
-
-def model_of(settings: Settings) -> tuple[EndpointSpec | EngineSpec, float, int | None]:
-    """The endpoint of `[llm]`, or where that section is not there, the model of `[vllm]`; with temperature and seed.
-
-    Raises:
-        DeidError: `llm-missing` if deid.toml has neither.
-    """
-    if settings.llm is None and (engine := EngineSpec.of(settings)) is not None:
-        return engine, 0.0, engine.settings.seed
-    asking = Asking.of(settings)
-    return asking.endpoint, asking.temperature, asking.seed
+        return Prompted(self.own or prompt(self.prompt), model, temperature=self.temperature, seed=self.seed)
 
 
 def asked_model(
@@ -148,12 +153,13 @@ def model_for_workers(spec: EndpointSpec | EngineSpec, workers: int) -> Endpoint
 
 
 def chat_in_force(prompt: str) -> ChatSpec:
-    """A prompt to the language model of the deid.toml in force. Answers are kept where there is a key secret: without
-    one, nothing could hide which notes they are of.
+    """A prompt, by name or file, to the language model of the deid.toml in force. Answers are kept where there is a key
+    secret: without one, nothing could hide which notes they are of.
 
     Raises:
-        DeidError: `llm-missing`; `settings-invalid`; `secret-weak`.
+        DeidError: `prompt-unknown`; `prompt-invalid`; `llm-missing`; `settings-invalid`; `secret-weak`.
     """
+    asked = prompt_of(prompt, *DEIDENTIFY)
     try:
         settings = load_settings()
     except DeidError as error:
@@ -164,25 +170,4 @@ def chat_in_force(prompt: str) -> ChatSpec:
         if error.code is not Code.SECRET_MISSING:
             raise
         answers = None
-    return ChatSpec.of(settings, prompt, answers=answers)
-
-
-@dataclass(frozen=True)
-class Unasked:
-    """A model as far as it is known without it (`ChatModel`)."""
-
-    spec: EndpointSpec | EngineSpec
-
-    @property
-    def identity(self) -> ModelIdentity:
-        """The model's."""
-        return self.spec.identity
-
-    @property
-    def context_length(self) -> int:
-        """The model's."""
-        return self.spec.context_length
-
-    def answer(self, requests: Iterable[ChatRequest]) -> Iterator[ChatAnswer | Failed]:  # noqa: ARG002
-        """Nobody calls it."""
-        raise AssertionError("not asked")
+    return ChatSpec.of(settings, asked, answers=answers)

@@ -3,8 +3,11 @@
 Belongs here: words, thresholds and which words are one candidate. Does not belong here: how probabilities come about
 (`token_classifier.py`), or where an identifier ends (`resolve/ends.py`).
 
-A word is an identifier if the probability that it is any reaches the threshold of its likeliest label. Neighbours of
-one label are one candidate, and so is a single sign between two of them ("3/14", "Smith-Jones").
+A word is an identifier if the probability that it is any reaches the threshold of its likeliest label; of a model
+without thresholds (`ARGMAX`), if its likeliest class is a label. Neighbours of one label are one candidate, and so is a
+single sign between two of them ("3/14", "Smith-Jones"); unless the model's tags say that the second begins another
+identifier, and a blank stands before it. Without a blank they are not asked: classifiers that read "3/14" as one word
+learned nothing of its parts.
 """
 
 from __future__ import annotations
@@ -19,6 +22,8 @@ from deid_platform.detection.api import Candidate, Evidence, Source
 from deid_platform.detection.models.tokens import GAPS, SHAPES, Tokens
 from deid_platform.labels import PERSONS, Label
 
+ARGMAX = "argmax"
+"""In place of thresholds: the likeliest class decides, as Zambare 2026 classifies tokens."""
 _JOINED = GAPS.index("none")
 _LINE = GAPS.index("line")
 _SIGN = SHAPES.index("other")
@@ -30,20 +35,24 @@ class Thresholds:
 
     Attributes:
         labels: The classes of the model behind the first, which is no identifier.
-        least: A probability for each, 0 to 1.
+        least: A probability for each, 0 to 1; empty where the likeliest class decides.
     """
 
     labels: tuple[Label, ...]
     least: tuple[float, ...]
 
     @classmethod
-    def of(cls, labels: Sequence[Label], least: Mapping[str, float], default: float = 0.5) -> Thresholds:
-        """Thresholds by the names of labels."""
+    def of(cls, labels: Sequence[Label], least: Mapping[str, float] | str, default: float = 0.5) -> Thresholds:
+        """Thresholds by the names of labels, or none where `least` is `ARGMAX`."""
+        if isinstance(least, str):
+            return cls(tuple(labels), ())
         return cls(tuple(labels), tuple(least.get(label.value, default) for label in labels))
 
     def taken(self, probabilities: NDArray[np.float32]) -> NDArray[np.int64]:
         """For each word the index of its label, -1 for no identifier, of probabilities (words, classes)."""
         likeliest = probabilities[:, 1:].argmax(axis=1)
+        if not self.least:
+            return np.where(probabilities.argmax(axis=1) > 0, likeliest, -1)
         enough = 1.0 - probabilities[:, 0] >= np.asarray(self.least, dtype=np.float32)[likeliest]
         return np.where(enough, likeliest, -1)
 
@@ -57,7 +66,11 @@ def by_word(probabilities: NDArray[np.float32], words: NDArray[np.int64]) -> NDA
 
 
 def candidates(
-    tokens: Tokens, probabilities: NDArray[np.float32], thresholds: Thresholds, source: Source
+    tokens: Tokens,
+    probabilities: NDArray[np.float32],
+    thresholds: Thresholds,
+    source: Source,
+    begins: NDArray[np.bool_] | None = None,
 ) -> list[Candidate]:
     """The candidates of a text.
 
@@ -66,6 +79,7 @@ def candidates(
         probabilities: Of each word (words, classes); the first class is no identifier.
         thresholds: From where on a word is an identifier.
         source: What the candidates come from.
+        begins: Which words begin an identifier (words); None of tags that do not say.
     """
     if not len(tokens.starts):
         return []
@@ -74,7 +88,10 @@ def candidates(
     _bridge(label, tokens)
     of_person = np.isin(label, [thresholds.labels.index(it) for it in PERSONS if it in thresholds.labels])
     found: list[Candidate] = []
-    for first, last in _runs(np.where(of_person, len(thresholds.labels), label), tokens.gaps):
+    apart = tokens.gaps >= _LINE
+    if begins is not None:
+        apart |= begins & (tokens.gaps > _JOINED)
+    for first, last in _runs(np.where(of_person, len(thresholds.labels), label), apart):
         # One name has one label: the likeliest over all of its words.
         kind = label[first] if not of_person[first] else int(probabilities[first : last + 1, 1:].sum(axis=0).argmax())
         start, end = int(tokens.starts[first]), int(tokens.ends[last])
@@ -92,10 +109,10 @@ def _bridge(label: NDArray[np.int64], tokens: Tokens) -> None:
     label[1:-1] = np.where(inner & close, label[:-2], label[1:-1])
 
 
-def _runs(label: NDArray[np.int64], gaps: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
-    """First and last word of each run of one label on one line."""
+def _runs(label: NDArray[np.int64], apart: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
+    """First and last word of each run of one label, where no word stands apart from the one before it."""
     breaks = np.ones(len(label) + 1, dtype=bool)
-    breaks[1:-1] = (label[1:] != label[:-1]) | (gaps[1:] >= _LINE)
+    breaks[1:-1] = (label[1:] != label[:-1]) | apart[1:]
     edges = np.flatnonzero(breaks)
     for first, following in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
         if label[first] >= 0:

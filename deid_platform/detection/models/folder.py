@@ -15,19 +15,18 @@ import json
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from deid_platform.detection.models.tags import Tags, read_tags
 from deid_platform.detection.models.windows import LENGTH
 from deid_platform.errors import Code, DeidError
 from deid_platform.keys import plain_digest
-from deid_platform.labels import CROSSWALKS, Label
+from deid_platform.labels import Label
 
 NETWORK, WEIGHTS, VOCABULARY = "model.onnx", "model.safetensors", "tokenizer.json"
 CARD, CONFIG = "model.json", "config.json"
-NONE = "O"
-"""What a class is called that is no identifier."""
-_SCHEME = CROSSWALKS["i2b2-2014"]
 
 
 @dataclass(frozen=True)
@@ -78,17 +77,23 @@ class ModelFolder:
         return card
 
     @cached_property
-    def classes(self) -> tuple[Label | None, ...]:
-        """The label of each class of the network, None for no identifier. Several may have one label ("B-DATE").
+    def tags(self) -> Tags:
+        """What the classes of the network stand for.
 
         Raises:
-            DeidError: `model-unusable` for a class that is no label.
+            DeidError: `model-unusable` with the tag that no label scheme knows.
         """
-        told = [str(name) for name in self.card["labels"]]
-        bare = [name if name == NONE else name.removeprefix("B-").removeprefix("I-") for name in told]
-        if NONE not in bare or not set(bare) <= {NONE, *_SCHEME}:
-            raise DeidError(Code.MODEL_UNUSABLE, CONFIG if self.is_transformers else CARD)
-        return tuple(None if name == NONE else _SCHEME[name] for name in bare)
+        return read_tags([str(name) for name in self.card["labels"]], CONFIG if self.is_transformers else CARD)
+
+    @property
+    def classes(self) -> tuple[Label | None, ...]:
+        """The label of each class of the network, None for no identifier; raises what `tags` does."""
+        return self.tags.labels
+
+    @property
+    def architecture(self) -> str:
+        """What `transformers` calls the kind of network, "bert" for one; empty for one of ours."""
+        return str(self._read(CONFIG).get("model_type", "")) if self.is_transformers else ""
 
     @property
     def length(self) -> int:
@@ -113,6 +118,23 @@ class ModelFolder:
             if not (found := self._sha256(name)) or found != self.card["files"].get(name):
                 raise DeidError(Code.MODEL_UNUSABLE, name)
         return self
+
+    def checked(self) -> ModelFolder:
+        """This folder, if it can be run: its classes are read, its files are there, and so is what runs them.
+
+        Raises:
+            DeidError: `model-unusable` with the tag or the file; `extra-missing`.
+        """
+        _ = self.tags
+        self.verified()
+        if self.is_transformers and not (find_spec("torch") and find_spec("transformers")):
+            raise DeidError(Code.EXTRA_MISSING, "ml")
+        return self
+
+    @property
+    def runtime(self) -> str:
+        """What runs it, on the processor."""
+        return "torch" if self.is_transformers else "onnxruntime"
 
     def _read(self, name: str) -> dict[str, Any]:
         try:

@@ -8,7 +8,6 @@ or training (`deid_platform/training`).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from importlib.util import find_spec
 from typing import Protocol
 
 import numpy as np
@@ -81,12 +80,10 @@ class TokenClassifier:
         served: Served | None = None,
         seconds: ModelSeconds | None = None,
     ) -> None:
-        folder.verified()
+        folder.checked()
         labels = tuple(dict.fromkeys(label for label in folder.classes if label is not None))
         self.thresholds = Thresholds.of(labels, folder.card["thresholds"])
         self._length = folder.length
-        if folder.is_transformers and not (find_spec("torch") and find_spec("transformers")):
-            raise DeidError(Code.EXTRA_MISSING, "ml")
         usable(device)
         try:
             self.reader = Reader(folder.path / VOCABULARY)
@@ -99,6 +96,7 @@ class TokenClassifier:
         self._joined = np.zeros((len(told), 1 + len(labels)), dtype=np.float32)
         for row, label in enumerate(told):
             self._joined[row, 0 if label is None else 1 + labels.index(label)] = 1
+        self._begins, self._goes_on = list(folder.tags.begins), list(folder.tags.goes_on)
 
     def __repr__(self) -> str:
         return f"<TokenClassifier: {self._source.name}>"
@@ -116,7 +114,7 @@ class TokenClassifier:
     def detect(self, documents: Sequence[Document]) -> list[list[Candidate]]:
         """The candidates of each document; see `Detector`. Each is told how likely its words are identifiers."""
         read = self._read([document.text for document in documents])
-        return [self._candidates(*one) for one in zip(documents, read, strict=True)]
+        return [self._candidates(document, *one) for document, one in zip(documents, read, strict=True)]
 
     def probabilities(self, text: str) -> tuple[Tokens, NDArray[np.float32]]:
         """A text as the model reads it, and the probability of none and of each label for each word (words, labels).
@@ -124,10 +122,11 @@ class TokenClassifier:
         Raises:
             DeidError: `detector-failed` if the model cannot be run.
         """
-        return self._read([text])[0]
+        tokens, probabilities, _ = self._read([text])[0]
+        return tokens, probabilities
 
-    def _read(self, texts: Sequence[str]) -> list[tuple[Tokens, NDArray[np.float32]]]:
-        """As `probabilities`; the windows of all texts are run together."""
+    def _read(self, texts: Sequence[str]) -> list[tuple[Tokens, NDArray[np.float32], NDArray[np.bool_]]]:
+        """As `probabilities`, and which words begin an identifier; the windows of all texts are run together."""
         # Half of a surrogate pair is no character that a vocabulary could have.
         clean = [text if text.isascii() else text.encode("utf-8", "replace").decode() for text in texts]
         read = [self.reader.read(text) for text in clean]
@@ -137,13 +136,13 @@ class TokenClassifier:
             logits = iter(self.network.logits(framed))
         except Exception:
             raise DeidError(Code.DETECTOR_FAILED, self._source.name) from None
-        return [(tokens, self._of_words(tokens, some, logits)) for tokens, some in zip(read, cut, strict=True)]
+        return [(tokens, *self._of_words(tokens, some, logits)) for tokens, some in zip(read, cut, strict=True)]
 
     def _of_words(
         self, tokens: Tokens, cut: Sequence[Window], logits: Iterator[NDArray[np.float32]]
-    ) -> NDArray[np.float32]:
+    ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
         if not cut:
-            return np.empty((0, self._joined.shape[1]), dtype=np.float32)
+            return np.empty((0, self._joined.shape[1]), dtype=np.float32), np.empty(0, dtype=np.bool_)
         before = self.reader.before
         pieces = np.concatenate(
             [
@@ -151,13 +150,18 @@ class TokenClassifier:
                 for window in cut
             ]
         )
-        return by_word(_softmax(pieces) @ self._joined, tokens.words)
+        by_piece = _softmax(pieces)
+        # Only the first piece of a word tells: most classifiers learned nothing of the others.
+        first = by_piece[np.flatnonzero(np.diff(tokens.words, prepend=-1))]
+        begins = first[:, self._begins].sum(axis=1) > first[:, self._goes_on].sum(axis=1)
+        return by_word(by_piece @ self._joined, tokens.words), begins
 
-    def _candidates(self, document: Document, read: tuple[Tokens, NDArray[np.float32]]) -> list[Candidate]:
-        tokens, probabilities = read
+    def _candidates(
+        self, document: Document, tokens: Tokens, probabilities: NDArray[np.float32], begins: NDArray[np.bool_]
+    ) -> list[Candidate]:
         likely = (1.0 - probabilities[:, 0]).tolist()
         document.likelihoods.append(Likelihoods(tokens.starts.tolist(), tokens.ends.tolist(), likely))
-        return candidates(tokens, probabilities, self.thresholds, self._source)
+        return candidates(tokens, probabilities, self.thresholds, self._source, begins)
 
 
 def _softmax(logits: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -1,6 +1,6 @@
 """Runs one peer in an interpreter that has it: texts in, spans out.
 
-    PYTHON -I adapters.py presidio|pydeid|philter|deidentify [ENGINE MODEL]
+    PYTHON -I adapters.py presidio|pydeid|philter|deidentify|gliner|gliner2|privacy-filter [ENGINE MODEL]
 
 Belongs here: calling a peer as its own documentation does. Does not belong here: anything of the platform, which this
 file does not import, since peers need other versions of shared libraries; which labels a kind covers (`claims.py`).
@@ -161,11 +161,137 @@ def deidentify(engine: str, model: str) -> Find:
     return find
 
 
+GLINER_TYPES = (
+    *("person", "age", "date", "date of birth", "organization", "hospital"),
+    *("address", "city", "country", "postal code"),
+    *("phone number", "fax number", "email", "website", "ip address", "username"),
+    *("social security number", "medical record number", "health insurance id number", "bank account number"),
+    *("driver's license number", "license plate number", "serial number", "identity card number", "passport number"),
+)
+"""What GLiNER is asked for: types that its models for personal data were trained on, and three of notes (age, hospital,
+medical record number). Its models take 25 at once."""
+GLINER2_TYPES = (
+    *("person", "full_name", "first_name", "middle_name", "last_name", "date_of_birth"),
+    *("email", "phone_number", "address", "street_address", "city", "state_or_region", "postal_code", "country"),
+    *("government_id", "national_id_number", "passport_number", "drivers_license_number", "license_number"),
+    *("tax_id", "tax_number", "bank_account", "account_number", "routing_number", "iban"),
+    *("payment_card", "card_number", "card_expiry", "card_cvv"),
+    *("username", "ip_address", "account_id", "sensitive_account_id"),
+    *("password", "secret", "api_key", "access_token", "recovery_code"),
+    *("sensitive_date", "document_date", "expiration_date", "transaction_date"),
+)
+"""The 42 types of GLiNER2-PII (arXiv 2605.09973)."""
+PIECE = 200
+"""Words of a text that GLiNER reads at once: of more than 384 it drops the rest without a word."""
+_WORD = re.compile(r"\w+(?:[-_]\w+)*|\S")  # as GLiNER cuts words
+
+
+def pieces(text: str, most: int = PIECE) -> list[tuple[int, str]]:
+    """Pieces of at most so many words, cut before a line if one begins in the last third, and where each begins."""
+    words = [match.span() for match in _WORD.finditer(text)]
+    found = []
+    start = 0
+    while start < len(words):
+        end = min(start + most, len(words))
+        if end < len(words):
+            lines = (n for n in range(end, start + 2 * most // 3, -1) if "\n" in text[words[n - 1][1] : words[n][0]])
+            end = next(lines, end)
+        found.append((words[start][0], text[words[start][0] : words[end - 1][1]]))
+        start = end
+    return found
+
+
+def folder_of(model: str) -> str:
+    """The folder of a model's weights; a name would be looked for on the network."""
+    if not Path(model).is_dir():
+        raise MissingError(model)
+    return model
+
+
+def gliner(engine: str, model: str) -> Find:  # noqa: ARG001
+    """GLiNER with a folder of weights for personal data, such as `urchade/gliner_multi_pii-v1`."""
+    from gliner import GLiNER
+
+    folder = folder_of(model)
+    network = GLiNER.from_pretrained(folder, local_files_only=True)
+
+    def find(texts: list[str]) -> list[Found]:
+        return [
+            [
+                (at + it["start"], at + it["end"], it["label"])
+                for at, piece in pieces(text)
+                for it in network.predict_entities(piece, list(GLINER_TYPES), threshold=0.5)
+            ]
+            for text in texts
+        ]
+
+    return find
+
+
+def gliner2(engine: str, model: str) -> Find:  # noqa: ARG001
+    """GLiNER2 with a folder of weights for personal data, such as `fastino/gliner2-privacy-filter-PII-multi`."""
+    import gliner2 as package
+
+    folder = folder_of(model)
+    loader = getattr(package, "AutoExtractor", None) or package.GLiNER2  # versions before 2 have the one kind
+    network = loader.from_pretrained(folder)
+
+    def find(texts: list[str]) -> list[Found]:
+        return [
+            [
+                (at + it["start"], at + it["end"], kind)
+                for at, piece in pieces(text)
+                for kind, places in network.extract_entities(
+                    piece, list(GLINER2_TYPES), threshold=0.5, include_spans=True
+                )["entities"].items()
+                for it in places
+            ]
+            for text in texts
+        ]
+
+    return find
+
+
+def privacy_filter(engine: str, model: str) -> Find:  # noqa: ARG001
+    """OpenAI's privacy filter in the library `transformers`, with the folder of its weights.
+
+    Its own program chooses the likeliest row of tags; the library, and so this, the likeliest tag of each piece.
+    """
+    from transformers import pipeline
+
+    tagged = pipeline("token-classification", model=folder_of(model), device="cpu", aggregation_strategy="none")
+
+    def find(texts: list[str]) -> list[Found]:
+        return [spans_of_tags(text, tagged(text)) if text.strip() else [] for text in texts]
+
+    return find
+
+
+def spans_of_tags(text: str, tokens: list[dict[str, Any]]) -> Found:
+    """Spans from pieces with tags of IOBES: I and E go on with what the piece before began."""
+    found: Found = []
+    last = -1
+    for token in tokens:
+        mark, _, kind = token["entity"].partition("-")
+        start, end = token["start"], token["end"]
+        while start < end and text[start].isspace():  # pieces begin with their blank
+            start += 1
+        if found and mark in ("I", "E") and kind == found[-1][2] and token["index"] == last + 1:
+            found[-1] = (found[-1][0], end, kind)
+        elif start < end:
+            found.append((start, end, kind))
+        last = token["index"]
+    return found
+
+
 PEERS: dict[str, Callable[..., Find]] = {
     "presidio": presidio,
     "pydeid": pydeid,
     "philter": philter,
     "deidentify": deidentify,
+    "gliner": gliner,
+    "gliner2": gliner2,
+    "privacy-filter": privacy_filter,
 }
 
 
@@ -174,6 +300,9 @@ DISTRIBUTIONS = {
     "pydeid": "pyDeid",
     "philter": "philter-ucsf",
     "deidentify": "deidentify",
+    "gliner": "gliner",
+    "gliner2": "gliner2",
+    "privacy-filter": "transformers",
 }
 
 

@@ -107,6 +107,74 @@ _DEIDENTIFY: Claims = {
     "Other": (),
 }
 
+_ADDRESS = (Label.STREET, Label.CITY, Label.STATE, Label.ZIP)
+
+_GLINER: Claims = {
+    "person": _PEOPLE,
+    "age": (Label.AGE,),
+    **dict.fromkeys(("date", "date of birth"), (Label.DATE,)),
+    "organization": (Label.ORGANIZATION, Label.HOSPITAL),
+    "hospital": (Label.HOSPITAL,),
+    "address": _ADDRESS,
+    "city": (Label.CITY,),
+    "country": (Label.COUNTRY,),
+    "postal code": (Label.ZIP,),
+    "phone number": _CALLS,
+    "fax number": (Label.FAX,),
+    "email": (Label.EMAIL,),
+    "website": (Label.URL,),
+    "ip address": (Label.IPADDR,),
+    "username": (Label.USERNAME,),
+    "social security number": (Label.SSN,),
+    "medical record number": (Label.MEDICALRECORD,),
+    "health insurance id number": (Label.HEALTHPLAN,),
+    "bank account number": (Label.ACCOUNT,),
+    "driver's license number": (Label.LICENSE,),
+    "license plate number": (Label.VEHICLE,),
+    "serial number": (Label.DEVICE,),
+    "identity card number": (Label.IDNUM,),
+    "passport number": (),
+}
+
+# GLiNER2-PII tells fifteen kinds of numbers apart, of which notes have few; secrets are no identifiers.
+_GLINER2: Claims = {
+    **dict.fromkeys(("person", "full_name", "first_name", "middle_name", "last_name"), _PEOPLE),
+    **dict.fromkeys(
+        ("date_of_birth", "sensitive_date", "document_date", "expiration_date", "transaction_date"), (Label.DATE,)
+    ),
+    "email": (Label.EMAIL,),
+    "phone_number": _CALLS,
+    "address": _ADDRESS,
+    "street_address": (Label.STREET,),
+    "city": (Label.CITY,),
+    "state_or_region": (Label.STATE,),
+    "postal_code": (Label.ZIP,),
+    "country": (Label.COUNTRY,),
+    "government_id": (Label.SSN, Label.IDNUM),
+    "national_id_number": (Label.SSN, Label.IDNUM),
+    "drivers_license_number": (Label.LICENSE,),
+    "license_number": (Label.LICENSE,),
+    **dict.fromkeys(("bank_account", "account_number"), (Label.ACCOUNT,)),
+    "account_id": (Label.IDNUM, Label.MEDICALRECORD, Label.ACCOUNT),
+    "sensitive_account_id": (Label.IDNUM, Label.MEDICALRECORD, Label.HEALTHPLAN),
+    "username": (Label.USERNAME,),
+    "ip_address": (Label.IPADDR,),
+    **dict.fromkeys(("passport_number", "tax_id", "tax_number", "routing_number", "iban"), ()),
+    **dict.fromkeys(("payment_card", "card_number", "card_expiry", "card_cvv"), ()),
+    **dict.fromkeys(("password", "secret", "api_key", "access_token", "recovery_code"), ()),
+}
+
+_PRIVACY_FILTER: Claims = {
+    "private_person": _PEOPLE,
+    "private_date": (Label.DATE,),
+    "private_address": _ADDRESS,
+    "private_phone": _CALLS,
+    "private_email": (Label.EMAIL,),
+    "private_url": (Label.URL,),
+    "account_number": (Label.ACCOUNT, Label.IDNUM, Label.MEDICALRECORD),
+    "secret": (),
+}
+
 CLAIMS: Mapping[str, Mapping[str | None, Claims]] = {
     # peer -> kind of its engine, None where it has none or runs without -> claims
     "presidio": {
@@ -117,6 +185,9 @@ CLAIMS: Mapping[str, Mapping[str | None, Claims]] = {
     "pydeid": {None: _PYDEID},
     "philter": {None: _PHILTER},
     "deidentify": {"flair": _DEIDENTIFY, "crf": _DEIDENTIFY},
+    "gliner": {"pii": _GLINER},
+    "gliner2": {"pii": _GLINER2},
+    "privacy-filter": {"transformers": _PRIVACY_FILTER},
 }
 
 

@@ -92,6 +92,7 @@ class PeerProcess:
     Attributes:
         seconds: Processor time that the peer took for texts so far, without its start.
         version: Of the peer and of its model, as their packages say it; empty where none does.
+        unclaimed: Kinds that it has found so far and that no crosswalk has.
 
     Raises:
         DeidError: `peer-missing` if interpreter, package or model is not there; `peer-failed`.
@@ -100,6 +101,7 @@ class PeerProcess:
     def __init__(self, peer: Peer, *, script: Path = _ADAPTERS) -> None:
         self.peer = peer
         self.seconds = 0.0
+        self.unclaimed: set[str] = set()
         # What a peer prints may hold text of notes.
         command = [peer.python, "-I", script, peer.adapter, *((peer.engine, peer.model) if peer.engine else ())]
         try:
@@ -160,6 +162,8 @@ class PeerProcess:
         except (KeyError, TypeError, ValueError):
             raise self._failed("an answer of another form") from None
         inside = [[span for span in spans if 0 <= span.start < span.end] for spans in found]
+        known = CLAIMS[self.peer.adapter][self.peer.engine]
+        self.unclaimed |= {span.kind for spans in inside for span in spans} - known.keys()
         if not self.peer.variant:
             return inside
         return [varied(text, spans, self.peer.adapter) for text, spans in zip(texts, inside, strict=True)]

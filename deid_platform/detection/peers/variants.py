@@ -9,7 +9,7 @@ neither the patterns nor the whole list: both are of this project, and figures o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import regex
 
@@ -87,6 +87,12 @@ def varied(text: str, found: Sequence[PeerSpan], peer: str | None) -> list[PeerS
         for part in (_of_date(text, span, ages) if span.kind in _DATES else (span,))
     ]
     return [*spans, *_added(text)]
+
+
+def varied_model(text: str, found: Iterable[tuple[int, int, Label]]) -> list[tuple[int, int, Label]]:
+    """The same of what a model of ours found: start, end and label of each place."""
+    spans = varied(text, [PeerSpan(start, end, label.value) for start, end, label in found], None)
+    return [(it.start, it.end, ADDED[it.kind][0] if it.kind in ADDED else Label(it.kind)) for it in spans]
 
 
 def _of_date(text: str, span: PeerSpan, ages: Sequence[tuple[int, int]]) -> Iterator[PeerSpan]:

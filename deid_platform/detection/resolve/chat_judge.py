@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING, Any
 
 from deid_platform.detection.api import Candidate, Document
 from deid_platform.detection.resolve.judgement import ToWeigh
-from deid_platform.errors import Code, DeidError
+from deid_platform.errors import Code, DeidError, did_you_mean
 from deid_platform.keys import module_digest, plain_digest
 from deid_platform.llm.answers import AnswersAt, KeptAnswers
 from deid_platform.llm.api import Schema
 from deid_platform.llm.endpoint import EndpointSpec
 from deid_platform.llm.engines import Engines
-from deid_platform.llm.prompted import Asking
-from deid_platform.llm.prompts import JUDGES, Prompt, Task, prompt
+from deid_platform.llm.prompted import Asking, endpoint_of
+from deid_platform.llm.prompts import Prompt, Task, names_for
 from deid_platform.llm.questions import Asked, NoAnswer, Question
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ class ChatJudgeSpec:
         """The judge of that name at the endpoint of `[llm]`; None where the name is of no chat model.
 
         Raises:
-            DeidError: `prompt-unknown`; `settings-invalid` for a prompt that asks for something else; `llm-missing`.
+            DeidError: `prompt-unknown`, with the prompts of such a judge; `llm-missing`.
         """
         if judge is None or not judge.startswith(CHAT):
             return None
@@ -111,8 +111,8 @@ class ChatJudgeSpec:
         _prompt(name)
         if settings is None:
             raise DeidError(Code.LLM_MISSING)
-        asking = Asking.of(settings)
-        return cls(name, asking.endpoint, asking.temperature, asking.seed, answers)
+        endpoint, asking = endpoint_of(settings), Asking.of(settings)
+        return cls(name, endpoint, asking.temperature, asking.seed, answers)
 
     @property
     def digest(self) -> str:
@@ -144,10 +144,10 @@ class ChatJudgeSpec:
 
 
 def _prompt(name: str) -> Prompt:
-    found = prompt(name, JUDGES)
-    if found.task is not Task.REMOVALS:
-        raise DeidError(Code.SETTINGS_INVALID, f"{name} is no prompt of a judge of removals")
-    return found
+    known = names_for(Task.REMOVALS)
+    if name not in known:
+        raise DeidError(Code.PROMPT_UNKNOWN, did_you_mean(name, known))
+    return known[name]
 
 
 def _question(document: Document, removals: Sequence[Candidate]) -> Question[tuple[float, ...]]:

@@ -4,8 +4,9 @@ Belongs here: what it is asked for, what its answer says, and the majority of so
 prompts (`llm/prompts/judges/`), or how good a judge is (`judge_validation.py`).
 
 After Aghakasiri 2025 (6.2.2, figure 6), with prompts of our own: beside yes or no, an answer names what changed, and a
-grammar keeps it to these words where the server can be given one. An answer that is none of them is a failed judgement,
-which says why; nothing is read into it.
+grammar keeps it to these words where the server can be given one. A prompt of one's own may ask for the paper's yes, it
+changed, or no (`form: yes-no`). An answer that is none of them is a failed judgement, which says why; nothing is read
+into it.
 """
 
 from __future__ import annotations
@@ -15,10 +16,12 @@ from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from typing import Any
 
+import regex
+
 from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.retention.judges import ChunkPair, Identity, Judge, Kind, Verdict
 from deid_platform.llm.api import Schema
-from deid_platform.llm.prompts import Task
+from deid_platform.llm.prompts import YES_NO, Task
 from deid_platform.llm.questions import Asked, NoAnswer, Question
 
 UNCHANGED = "none"
@@ -36,6 +39,8 @@ SCHEMA = Schema.of_json(
     }
 )
 """The form of the answer."""
+_YES_OR_NO = regex.compile(r"\W*(?:output:\s*)?(yes|no|s[iì])\b\W*(?:\(.*\)\W*)?", regex.IGNORECASE | regex.DOTALL)
+"""One word, and the reason in brackets that the paper's examples have."""
 _MAX_TOKENS = 1024
 """Far more than a verdict takes: a reasoning model thinks before it."""
 
@@ -54,6 +59,7 @@ class ChatJudge:
         if asked.prompt.task is not Task.RETENTION:
             raise DeidError(Code.SETTINGS_INVALID, f"{asked.prompt.name} is no prompt of a judge of retention")
         self._asked = asked
+        self._yes_or_no = asked.prompt.form == YES_NO
 
     def __repr__(self) -> str:
         return f"<ChatJudge: {self._asked.name}>"
@@ -61,7 +67,8 @@ class ChatJudge:
     @property
     def identity(self) -> Identity:
         """Which judge it is: the digest is of the prompt, the form, the model as far as it is known, and the seed."""
-        digest = sha256(f"{self._asked.digest} {SCHEMA.source} {_MAX_TOKENS}".encode())
+        form = YES_NO if self._yes_or_no else SCHEMA.source
+        digest = sha256(f"{self._asked.digest} {form} {_MAX_TOKENS}".encode())
         return Identity(Kind.CHAT, self._asked.name, f"sha256:{digest.hexdigest()}")
 
     def judge(self, pairs: Sequence[ChunkPair]) -> list[Verdict]:
@@ -74,12 +81,17 @@ class ChatJudge:
 
     def verdicts(self, pairs: Sequence[ChunkPair]) -> Iterator[Verdict]:
         """The same one by one, as they come."""
-        questions = (Question({"original": a, "released": b}, SCHEMA, _changes, _MAX_TOKENS) for a, b in pairs)
-        for said in self._asked.answers(questions):
+        for said in self._asked.answers(map(self._question, pairs)):
             if isinstance(said, NoAnswer):
                 yield Verdict(None, failure=said.why)
             else:
                 yield Verdict(said != (UNCHANGED,), tuple(it for it in said if it != UNCHANGED))
+
+    def _question(self, pair: ChunkPair) -> Question[tuple[str, ...]]:
+        about = dict(zip(("original", "released"), pair, strict=True))
+        if self._yes_or_no:
+            return Question(about, None, _yes_or_no, _MAX_TOKENS, parsed=str)
+        return Question(about, SCHEMA, _changes, _MAX_TOKENS)
 
 
 class Majority:
@@ -125,6 +137,14 @@ def _of_pair(verdicts: Sequence[Verdict]) -> Verdict:
     changed = next((it for it in (True, False) if sum(v.changed is it for v in verdicts) > half), None)
     named = Counter(reason for verdict in verdicts for reason in verdict.reasons)
     return Verdict(changed, tuple(sorted(it for it, n in named.items() if n > half)) if changed else ())
+
+
+def _yes_or_no(said: str) -> tuple[str, ...] | None:
+    """What changed, of which the answer says no more than that something did; None where it is neither yes nor no."""
+    answer = _YES_OR_NO.fullmatch(said)
+    if answer is None:
+        return None
+    return (UNCHANGED,) if answer[1].casefold() == "no" else ()
 
 
 def _changes(said: Any) -> tuple[str, ...] | None:

@@ -33,7 +33,9 @@ import regex
 from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
 
 from deid_platform.errors import Code, DeidError
+from deid_platform.evaluation.bootstrap import RESAMPLES, Ratio
 from deid_platform.evaluation.retention.lexical_shapes import words_of_class
+from deid_platform.evaluation.retention.retention import mean_interval
 from deid_platform.lexicon.lists import word_list
 from deid_platform.text.fold import fold, fold_term
 
@@ -178,6 +180,25 @@ def note_codes(pairs: Sequence[tuple[str, str]], predictor: CodePredictor) -> li
         both = before & after
         result.append(NoteCodes(len(before), len(after), len(both), jaccard(before, after), nsdcg(one, other)))
     return result
+
+
+def code_agreement(
+    codes: Sequence[NoteCodes], patients: Sequence[str | None], *, resamples: int = RESAMPLES
+) -> dict[str, Ratio]:
+    """The means `jsc` and `nsdcg` over notes, with their intervals over patients; a note without a code is left out.
+
+    Args:
+        codes: Of each note.
+        patients: Whose each note is.
+        resamples: Bootstrap resamples.
+    """
+    found = {}
+    for measure in ("jsc", "nsdcg"):
+        both = [(getattr(code, measure), whose) for code, whose in zip(codes, patients, strict=True)]
+        values = np.array([value for value, _ in both if value is not None], dtype=np.float64)
+        low, high = mean_interval(values, [whose for value, whose in both if value is not None], resamples)
+        found[measure] = Ratio(float(values.mean()) if len(values) else None, low, high, len(values))
+    return found
 
 
 def jaccard(one: set[str], other: set[str]) -> float | None:

@@ -143,12 +143,6 @@ def in_groups(
     }
 
 
-def judges_kappa(one: Sequence[Verdict], other: Sequence[Verdict]) -> float | None:
-    """Cohen's kappa of two judges on the pairs that both answered; None where chance alone would always agree."""
-    both = [(a.changed, b) for a, b in zip(one, other, strict=True) if a.changed is not None and b.changed is not None]
-    return quality([bool(changed) for changed, _ in both], [verdict for _, verdict in both]).kappa
-
-
 def agreement(verdicts: Sequence[Sequence[Verdict]]) -> tuple[float | None, float | None, int]:
     """How far judges agree: Fleiss' kappa, the share of pairs on which all say the same, and over how many pairs.
 

@@ -19,6 +19,7 @@ from anyascii import anyascii
 from deid_platform.errors import Code, DeidError, did_you_mean
 from deid_platform.labels import Label
 from deid_platform.surrogates.dice import Dice
+from deid_platform.surrogates.locales.faker_values import or_of_faker
 from deid_platform.surrogates.locales.institutions import abbreviation
 from deid_platform.surrogates.locales.name_pools import PARTICLES, Pool, names_of
 from deid_platform.surrogates.locales.naming import draw_person
@@ -126,7 +127,7 @@ class Locale:
         postcode = dice.pick(town.postcodes)
         tail = _POSTCODE_TAIL.get(self.name, "")
         return Address(
-            self._words.draw("street", dice, share, town.city),
+            or_of_faker(self._words.draw("street", dice, share, town.city), "street", self.name, share),
             town.city,
             town.state,
             pattern(dice, postcode + tail) if tail or "#" in postcode else postcode,
@@ -165,7 +166,7 @@ class Locale:
 
     def plate(self, dice: Dice) -> str:
         """A vehicle's plate."""
-        return self._plain("plate", dice)
+        return or_of_faker(self._plain("plate", dice), "plate", self.name, None)
 
     def account(self, dice: Dice) -> str:
         """An account, of a bank or of a hospital's patient."""
@@ -182,7 +183,7 @@ class Locale:
 
     def employer(self, dice: Dice, place: Address | None = None, share: Share | None = None) -> str:
         """Where somebody works."""
-        return self._named("employer", dice, place, share)
+        return or_of_faker(self._named("employer", dice, place, share), "employer", self.name, share)
 
     def pharmacy(self, dice: Dice, place: Address | None = None, share: Share | None = None) -> str:
         """A pharmacy."""

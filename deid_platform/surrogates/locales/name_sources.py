@@ -2,9 +2,9 @@
 
 Belongs here: reading lists of names. Does not belong here: which share a name is of (`name_pools.py`).
 
-Sources: the class attributes of Faker's providers, whose generators are not run; the surnames of the United States
-census as the package `names` has them; and the files of `data/`, each of which says its own. A file has lines of a key,
-a tab and names with commas between: F and M are given names, S surnames; F1 and F2, M1 and M2 first and second
+Sources: the class attributes of Faker's providers of people, whose generators are not run; the surnames of the United
+States census as the package `names` has them; and the files of `data/`, each of which says its own. A file has lines of
+a key, a tab and names with commas between: F and M are given names, S surnames; F1 and F2, M1 and M2 first and second
 syllables of given names, each with each; of `N` each entry is a given name and what its bearers are called; what stands
 under `X` is left out of all that the sources have. A name is written once, in the spelling of the first source that has
 it.
@@ -109,10 +109,26 @@ def _file(name: str) -> Mapping[str, tuple[str, ...]]:
 
 
 @cache
+def births() -> Mapping[str, str]:
+    """Folded given names of the United States, and when they were frequent: old, new, lasting or rare (`births_us`)."""
+    return {folded(name): key.partition(" ")[2] for key, names in _file("births_us").items() for name in names}
+
+
+def census_rank(surname: str) -> int | None:
+    """The rank of a folded surname in the census of the United States, from 1; None for one of the rarest or none."""
+    return _ranks().get(surname)
+
+
+@cache
+def _ranks() -> Mapping[str, int]:
+    lines = (files("names") / "dist.all.last").read_text("ascii").splitlines()[:_RANKS]
+    return {line.split(maxsplit=1)[0].lower(): rank for rank, line in enumerate(lines, start=1)}
+
+
+@cache
 def _census() -> tuple[str, ...]:
     words = frozenset[str]().union(*(word_list(name) for name in _WORDS))
-    lines = (files("names") / "dist.all.last").read_text("ascii").splitlines()[:_RANKS]
-    found = (line.split(maxsplit=1)[0].lower() for line in lines)
+    found = iter(_ranks())
     return tuple(
         f"Mc{n[2:].capitalize()}" if n.startswith("mc") else n.capitalize()
         for n in found

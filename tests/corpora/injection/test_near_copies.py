@@ -10,14 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from deid_platform.corpora import catalogue
+from deid_platform.corpora import catalogue, overview
 from deid_platform.corpora.catalogue import (
     PUBLISHED,
     carriers,
     corpus_of,
     found_near_copies,
     is_carrier,
-    overview,
     read_corpus,
 )
 from deid_platform.corpora.gold import Gold
@@ -79,17 +78,18 @@ def test_a_near_copy_is_of_neither_part(tmp_path: Path, monkeypatch: pytest.Monk
     path.write_text("".join(json.dumps({"note_id": i, "text": PROSE, "spans": []}) + "\n" for i in ids))
     path = path.rename(path.with_name("queries.jsonl"))
     monkeypatch.setenv(catalogue.FOLDER_VARIABLE, str(tmp_path))
-    monkeypatch.setattr(catalogue, "paths_of", lambda *_: [path])
     of_test = [note_id for note_id in ids if part_of(note_id) is Part.TEST]
     copies = {of_test[0], of_test[3], next(note_id for note_id in ids if part_of(note_id) is Part.TRAINING)}
-    monkeypatch.setattr(catalogue, "near_copies_of", lambda name: copies if name == "asq_phi" else frozenset())
+    for module in (catalogue, overview):
+        monkeypatch.setattr(module, "paths_of", lambda *_: [path])
+        monkeypatch.setattr(module, "near_copies_of", lambda name: copies if name == "asq_phi" else frozenset())
 
     def made(part: Part) -> list[str]:
         return [it.note.note_id for it in carriers(corpus, None, part, refused=lambda _: pytest.fail("a rejection"))]
 
     assert made(Part.TEST) == [note_id for note_id in of_test if note_id not in copies]
     assert made(Part.TRAINING) == [note_id for note_id in ids if note_id not in of_test]  # as before
-    seen = overview(corpus, None)
+    seen = overview.overview(corpus, None)
     assert (sum(seen.notes.values()), seen.left_out, seen.near_copies) == (40, 0, 2)
     assert seen.carriers == {Part.TRAINING: 40 - len(of_test), Part.TEST: len(of_test) - 2}
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from deid_platform.corpora import Rejection, catalogue
-from deid_platform.corpora.catalogue import PUBLISHED, carriers, corpus_of, overview, read_corpus
+from deid_platform.corpora import Rejection, catalogue, overview
+from deid_platform.corpora.catalogue import PUBLISHED, carriers, corpus_of, read_corpus
 from deid_platform.corpora.gold import Gold
 from deid_platform.corpora.injection.carriers import completed, with_reading
 from deid_platform.corpora.injection.corpus import Part
@@ -89,14 +89,15 @@ def test_only_carriers_have_what_was_listed_beside_the_gold(tmp_path: Path, monk
     path.write_bytes(gzip.compress("".join(json.dumps(line) + "\n" for line in lines).encode()))
     monkeypatch.setenv(catalogue.FOLDER_VARIABLE, str(tmp_path))
     listed = Reading({"n1": ((23, 30, Label.IDNUM),)}, 1, {"n1": text_digest(texts["n1"])})
-    monkeypatch.setattr(catalogue, "reading_of", lambda _: listed)
+    for module in (catalogue, overview):
+        monkeypatch.setattr(module, "reading_of", lambda _: listed)
     found = [one for part in Part for one in carriers(corpus, None, part, refused=refuse)]
     assert [[(s.start, s.end, s.label) for s in one.slots] for one in found] == [
         [(8, 11, Label.PATIENT), (23, 30, Label.IDNUM)]
     ]
     published = [gold.spans for gold in read_corpus(corpus, None, refused=refuse)]
     assert [[(s.start, s.end) for s in spans] for spans in published] == [[(8, 11)], [(0, 2)]]
-    seen = overview(corpus, None)
+    seen = overview.overview(corpus, None)
     assert (sum(seen.notes.values()), sum(seen.carriers.values()), seen.left_out) == (2, 1, 1)
 
 

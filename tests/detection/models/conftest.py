@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -26,25 +27,24 @@ _KNOWN = {"ndoye": "DOCTOR", "oko": "PATIENT", "##nkwo": "PATIENT", "3": "DATE",
           "baker": "PROFESSION"}  # fmt: skip
 
 
-def _network() -> onnx.ModelProto:
-    """Logits that depend on the piece alone: 4 for the label that it is known by."""
-    table = np.zeros((len(WORDS), len(LABELS)), dtype=np.float32)
+def _network(labels: Sequence[str], known: Mapping[str, str]) -> onnx.ModelProto:
+    """Logits that depend on the piece alone: 4 for the class that it is known by."""
+    table = np.zeros((len(WORDS), len(labels)), dtype=np.float32)
     for number, word in enumerate(WORDS):
-        table[number, LABELS.index(_KNOWN.get(word, "O"))] = 4
+        table[number, labels.index(known.get(word, "O"))] = 4
     size = ["window", "piece"]
     graph = helper.make_graph(
         [helper.make_node("Gather", ["table", "ids"], ["logits"]), helper.make_node("Shape", ["features"], ["unused"])],
         "known",
         [helper.make_tensor_value_info(name, TensorProto.INT64, size) for name in ("ids", "features")],
-        [helper.make_tensor_value_info("logits", TensorProto.FLOAT, [*size, len(LABELS)])],
+        [helper.make_tensor_value_info("logits", TensorProto.FLOAT, [*size, len(labels)])],
         [numpy_helper.from_array(table, "table")],
     )
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
 
 
-@pytest.fixture(scope="session")
-def model_folder(tmp_path_factory: pytest.TempPathFactory) -> ModelFolder:
-    folder: Path = tmp_path_factory.mktemp("made") / "tiny"
+def write_model(folder: Path, labels: Sequence[str], known: Mapping[str, str]) -> ModelFolder:
+    """A model with these classes, which knows each piece by one of them."""
     folder.mkdir()
     tokenizer = Tokenizer(WordPiece({word: number for number, word in enumerate(WORDS)}, unk_token="[UNK]"))
     tokenizer.normalizer = BertNormalizer(lowercase=True)
@@ -52,10 +52,25 @@ def model_folder(tmp_path_factory: pytest.TempPathFactory) -> ModelFolder:
     marks = [(mark, tokenizer.token_to_id(mark)) for mark in ("[CLS]", "[SEP]")]
     tokenizer.post_processor = TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=marks)
     tokenizer.save(str(folder / VOCABULARY))
-    onnx.save(_network(), folder / NETWORK)
+    onnx.save(_network(labels, known), folder / NETWORK)
     files = {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in (NETWORK, VOCABULARY)}
-    (folder / CARD).write_text(json.dumps({"labels": LABELS, "thresholds": {"DATE": 0.3}, "files": files}))
+    (folder / CARD).write_text(json.dumps({"labels": labels, "thresholds": {"DATE": 0.3}, "files": files}))
     return ModelFolder(folder)
+
+
+@pytest.fixture(scope="session")
+def model_folder(tmp_path_factory: pytest.TempPathFactory) -> ModelFolder:
+    return write_model(tmp_path_factory.mktemp("made") / "tiny", LABELS, _KNOWN)
+
+
+@pytest.fixture
+def model_of(tmp_path: Path) -> Callable[[Mapping[str, str]], ModelFolder]:
+    """A model whose classes are those by which it knows its pieces, in the order of their names, behind "O"."""
+
+    def make(known: Mapping[str, str]) -> ModelFolder:
+        return write_model(tmp_path / "of-others", ["O", *sorted(set(known.values()))], known)
+
+    return make
 
 
 @pytest.fixture(scope="session")

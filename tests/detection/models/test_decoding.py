@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from deid_platform.detection.api import Evidence, Source, SourceKind
-from deid_platform.detection.models.decoding import Thresholds, by_word, candidates
+from deid_platform.detection.models.decoding import ARGMAX, Thresholds, by_word, candidates
 from deid_platform.labels import Label
 
 SOURCE = Source(SourceKind.MODEL, "tiny")
@@ -50,3 +50,10 @@ def test_a_word_is_the_mean_of_its_pieces():
 def test_thresholds_by_name():
     told = Thresholds.of([Label.PATIENT, Label.DATE], {"DATE": 0.1})
     assert told == Thresholds((Label.PATIENT, Label.DATE), (0.5, 0.1))
+
+
+def test_without_thresholds_the_likeliest_class_decides():
+    told = Thresholds.of([Label.PATIENT, Label.DATE], ARGMAX)
+    rows = np.array([(0.4, 0.35, 0.25), (0.35, 0.25, 0.4), (0.2, 0.5, 0.3)], dtype=np.float32)
+    assert told.taken(rows).tolist() == [-1, 1, 0]  # more likely some identifier than none, and yet none
+    assert Thresholds.of([Label.PATIENT, Label.DATE], {}).taken(rows).tolist() == [0, 1, 0]

@@ -11,7 +11,6 @@ from deid_platform.evaluation.retention.judge_validation import (
     agreement,
     correlation,
     fleiss_kappa,
-    judges_kappa,
     pearson,
     quality,
     spearman,
@@ -83,13 +82,6 @@ def test_fleiss_by_hand() -> None:
     assert fleiss_kappa([[3, 0], [3, 0]]) is None  # one answer only
     with pytest.raises(ValueError):
         fleiss_kappa([[3, 0], [1, 1]])
-
-
-def test_two_judges() -> None:
-    one = [Verdict(x) for x in (True, True, False, False)]
-    assert judges_kappa(one, one) == 1
-    assert judges_kappa(one, [Verdict(not v.changed) for v in one]) == -1
-    assert judges_kappa([*one, Verdict(None)], [*one, Verdict(True)]) == 1  # what one did not answer is left out
 
 
 def test_how_far_judges_agree() -> None:

@@ -94,8 +94,8 @@ COMMENT ON COLUMN quality.scores.n IS 'Number of cases; NULL under 11. Policy: a
 COMMENT ON COLUMN quality.scores.suppressed IS 'Whether there were fewer than 11 cases. Policy: made by the platform.';
 COMMENT ON COLUMN quality.scores.at IS 'When it was measured. Policy: made by the platform.';
 COMMENT ON COLUMN quality.scores.notes_of IS
-    'On whose notes: site, demonstration, site_and_demonstration, library, synthetic_hospital, published, pairs,'
-    ' or not_recorded. Policy: made by the platform.';
+    'On whose notes: site, demonstration, site_and_demonstration, library, synthetic_hospital, published, own_corpus,'
+    ' pairs, or not_recorded. Policy: made by the platform.';
 COMMENT ON COLUMN quality.scores.topics_of IS
     'With whose topics: the same words, or none. Policy: made by the platform.';
 COMMENT ON COLUMN quality.scores.marked_by IS
@@ -110,7 +110,8 @@ COMMENT ON COLUMN quality.lab_scores.policy_digest IS
     'Digest of the policy under which notes were released; empty where it makes no difference.'
     ' Policy: made by the platform.';
 COMMENT ON COLUMN quality.lab_scores.gold IS
-    'What it was measured on: as in quality.scores, or a published corpus with identifiers written in.'
+    'What it was measured on: as in quality.scores, a published corpus with identifiers written in, or own- and the name'
+    ' of a corpus of deid.toml.'
     ' Policy: made by the platform.';
 COMMENT ON COLUMN quality.lab_scores.locale IS
     'Locale of the identifiers written in; empty where the gold is in one. Policy: made by the platform.';

@@ -1,28 +1,25 @@
 """What `deid doctor` checks: one line per check, with what to do where it fails.
 
-Belongs here: checks that leave everything as it was. Does not belong here: mending anything.
+Belongs here: checks that leave everything as it was. Does not belong here: those of models and peers (`models.py`), or
+mending anything.
 """
 
 from __future__ import annotations
 
 import platform
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 
 from deid_platform.corpora import NEVER_ENTERS
 from deid_platform.corpora.feeds import topics_reading
 from deid_platform.corpora.refusals import lines_of
 from deid_platform.detection import detector_names, stage_names
-from deid_platform.detection.models.device import card_memory, card_name
 from deid_platform.detection.resolve.local_words import shared_words
+from deid_platform.doctor.diagnosis import Diagnosis, look, said
+from deid_platform.doctor.models import of_models
 from deid_platform.errors import Code, DeidError
-from deid_platform.llm.engines import EngineSpec
-from deid_platform.llm.vllm_engine import EngineSettings
-from deid_platform.llm.weights import GIB, WeightsFolder, fit, largest
 from deid_platform.notes import Delivery
 from deid_platform.redaction.policy import policy_names
 from deid_platform.refresh.archive import under_way
@@ -44,23 +41,11 @@ from deid_platform.warehouse.roles import Role
 _HEAD = 50
 """How many rows of each file of a feed's newest delivery are read: enough for its columns, at once."""
 
-_CACHE = 8 * GIB
-"""Memory for keys and values that a language model's size is told beside: 64,000 tokens of a model of 8 billion."""
-
 _LISTED = 3
 """How many of what store or warehouse lacks are named."""
 
 _FEWEST = 20
 """Notes under which a share says nothing, as in the gate's expectation `untyped_share`."""
-
-
-@dataclass(frozen=True)
-class Diagnosis:
-    """One thing that was looked at."""
-
-    subject: str
-    good: bool
-    detail: str
 
 
 def examine(config: Path | None = None) -> list[Diagnosis]:
@@ -78,7 +63,7 @@ def examine(config: Path | None = None) -> list[Diagnosis]:
         ("deid.toml", lambda: str(config_path(config))),
         ("settings", lambda: f"profile {load_settings(config).profile}"),
     ):
-        found = _look(subject, at)
+        found = look(subject, at)
         diagnoses.append(found)
         if not found.good:
             return diagnoses
@@ -86,21 +71,19 @@ def examine(config: Path | None = None) -> list[Diagnosis]:
 
 
 def _site(site: Site) -> Iterator[Diagnosis]:
-    yield _look("exclusions", lambda: f"{len(site.exclusions.opted_out())} patients opted out")
-    yield _look("detector", lambda: _detector(site))
-    yield _look("device", lambda: _device(site))
-    if (chat := EngineSpec.of(site.settings)) is not None:
-        yield _language_model(chat.settings, card_memory())
+    yield look("exclusions", lambda: f"{len(site.exclusions.opted_out())} patients opted out")
+    yield look("detector", lambda: _detector(site))
+    yield from of_models(site)
     for name in site.settings.feeds:
         yield _feed(site, name)
-    secret = _look("key secret", lambda: f"key {site.keyring.key_id}")
+    secret = look("key secret", lambda: f"key {site.keyring.key_id}")
     yield secret
     yield from _date_order(site)
     if secret.good:
-        yield _look("languages", lambda: _languages(site))
-        yield _look("local words", lambda: _local_words(site))
+        yield look("languages", lambda: _languages(site))
+        yield look("local words", lambda: _local_words(site))
     if secret.good and site.settings.store is not None:
-        store = _look("note store", lambda: _note_store(site))
+        store = look("note store", lambda: _note_store(site))
         yield store
         if not store.good:
             return
@@ -112,7 +95,7 @@ def _site(site: Site) -> Iterator[Diagnosis]:
             "they hide nobody",
         )
     if secret.good:
-        warehouse = _look("warehouse", lambda: _warehouse(site))
+        warehouse = look("warehouse", lambda: _warehouse(site))
         yield warehouse
         if warehouse.good:
             yield from _server(site.warehouse)
@@ -142,7 +125,7 @@ def _together(site: Site) -> Diagnosis:
     try:
         found = differences(site)
     except DeidError as error:
-        return Diagnosis(subject, False, _said(error))
+        return Diagnosis(subject, False, said(error))
     lacks = {
         Code.STORE_BEHIND: [delivery.key for delivery in found.store_lacks],
         Code.WAREHOUSE_BEHIND: [delivery.key for delivery in found.warehouse_lacks]
@@ -224,46 +207,8 @@ def _share(value: float | None) -> str:
     return "not measured" if value is None else f"{value:.3f}"
 
 
-def _device(site: Site) -> str:
-    asked, card = site.settings.detection.device, card_name()
-    used = site.device
-    where = " of the cluster" if site.settings.detection.engine == "ray" else ""
-    shown = f"{used}{where}{f' (asked for: {asked})' if used != asked else ''}; {card or 'no card'} here"
-    if memory := card_memory():
-        billions = largest(min(memory), fraction=EngineSettings.memory_fraction, cache=_CACHE)
-        shown += f"; holds a language model of {billions:.0f} billion parameters in bfloat16"
-    return shown
-
-
-def _language_model(settings: EngineSettings, cards: Sequence[int]) -> Diagnosis:
-    """Whether the model of `[vllm]` is there, and fits the cards: weights in bfloat16, and the cache beside them."""
-    folder = WeightsFolder(settings.model)
-    subject, asked = "language model", settings.tensor_parallel
-    found = _look(subject, lambda: _weights(folder, settings))
-    if not found.good:
-        return found
-    if find_spec("vllm") is None:
-        return Diagnosis(subject, False, f"{found.detail}; the extra llm is not installed")
-    if not cards:
-        return Diagnosis(subject, True, f"{found.detail}; no card: on the processor")
-    if len(cards) < asked:
-        return Diagnosis(subject, False, f"{found.detail}; vllm.tensor_parallel is {asked}, cards are {len(cards)}")
-    it = fit(folder, min(cards), fraction=settings.memory_fraction, cards=asked, context=settings.context_length)
-    room = f"the cache holds {it.tokens:,} tokens, {it.tokens / it.context:.1f} requests of the whole length"
-    more = "" if it.fits else "; give it more cards, a shorter vllm.max_length or a smaller model"
-    return Diagnosis(subject, it.fits, f"{found.detail}; {room}{more}")
-
-
-def _weights(folder: WeightsFolder, settings: EngineSettings) -> str:
-    folder.check()
-    for _, path in settings.adapters:
-        _ = WeightsFolder(path).rank
-    per_token = folder.shape.token_bytes / 1024
-    return f"{folder.path.name}, {folder.bytes / GIB:.1f} GiB, {per_token:,.0f} KiB of cache a token"
-
-
 def _feed(site: Site, name: str) -> Diagnosis:
-    found = _look(f"feed {name}", lambda: f"{len(site.reader(name).deliveries())} deliveries")
+    found = look(f"feed {name}", lambda: f"{len(site.reader(name).deliveries())} deliveries")
     if not found.good:
         return found
     faults, shown = [], [found.detail]
@@ -275,11 +220,11 @@ def _feed(site: Site, name: str) -> Diagnosis:
             if site.feed(name).from_database
             else [named] * (len(refused) > links) + [f"{links} folders are links"] * (links > 0)
         )
-    looks: list[Callable[[], str]] = [lambda: _accepted(site, name)]
-    looks += [partial(_newest, site, delivery, shown) for delivery in site.reader(name).deliveries()[-1:]]
-    faults += filter(None, (_look(name, look).detail for look in looks))
+    checks: list[Callable[[], str]] = [lambda: _accepted(site, name)]
+    checks += [partial(_newest, site, delivery, shown) for delivery in site.reader(name).deliveries()[-1:]]
+    faults += filter(None, (look(name, check).detail for check in checks))
     # Without a secret the store says nothing, which is told elsewhere.
-    if (others := _look(name, lambda: _other_columns(site, name))).good and others.detail:
+    if (others := look(name, lambda: _other_columns(site, name))).good and others.detail:
         shown.append(others.detail)
     return Diagnosis(found.subject, not faults, "; ".join([*shown, *faults]))
 
@@ -341,15 +286,3 @@ def _server(warehouse: Warehouse) -> Iterator[Diagnosis]:
     """What the embedded server keeps of the version that started it; nothing where that was this one."""
     if old := warehouse.outdated():
         yield Diagnosis("server", False, f"started by an earlier version ({', '.join(old)}): run `deid db stop` once")
-
-
-def _look(subject: str, at: Callable[[], str]) -> Diagnosis:
-    try:
-        return Diagnosis(subject, True, at())
-    except DeidError as error:
-        return Diagnosis(subject, False, _said(error))
-
-
-def _said(error: DeidError) -> str:
-    ref = f" [{error.ref}]" if error.ref else ""
-    return f"{error.code.slug}{ref}: {error.code.remedy}"

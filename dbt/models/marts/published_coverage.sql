@@ -1,0 +1,11 @@
+-- How many figures of each table have one of ours beside them, and why the others have none.
+select
+    paper, table_name, count(*) as figures,
+    count(*) filter (where reason is null) as filled,
+    count(*) filter (where reason = 'too few cases') as too_few_cases,
+    count(*) filter (where reason = 'not measured') as not_measured,
+    count(*) filter (where reason = 'cannot be had: weights') as need_weights,
+    count(*) filter (where reason = 'cannot be had: notes') as need_notes
+from {{ ref('published_beside_ours') }}
+group by paper, table_name
+order by paper, table_name
