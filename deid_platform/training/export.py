@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+import onnx
 import torch
 
 from deid_platform.detection.models.bert import Network
@@ -48,7 +49,17 @@ def export(network: Network, vocabulary: Path, folder: Path) -> None:
         from onnxruntime.quantization import QuantType, quantize_dynamic
 
         quantize_dynamic(whole, folder / NETWORK, per_channel=True, reduce_range=True, weight_type=QuantType.QInt8)
+    _without_origin(folder / NETWORK)
     shutil.copyfile(vocabulary, folder / VOCABULARY)
+
+
+def _without_origin(path: Path) -> None:
+    """Drops what the exporter notes of where each part is from: lines of code, with folders of this machine."""
+    model = onnx.load(path)
+    graph = model.graph
+    for part in (model, graph, *graph.node, *graph.value_info, *graph.input, *graph.output, *graph.initializer):
+        del part.metadata_props[:]
+    onnx.save(model, path)
 
 
 def write_card(folder: Path, thresholds: Mapping[str, float] | str, about: Mapping[str, object]) -> None:

@@ -129,6 +129,7 @@ def test_a_site_trains_on_its_own_gold_and_uses_what_comes_of_it(encoder_folder,
     card = json.loads((tmp_path / "own" / "model.json").read_text())
     assert card["data"]["own_gold"] == 300
     assert len((tmp_path / "own" / "losses.jsonl").read_text().splitlines()) >= 1
+    assert b".py" not in (tmp_path / "own" / "model.onnx").read_bytes()  # where torch's exporter was, with folders
     detector = DetectorSpec("ensemble", models=(str(tmp_path / "own"),)).build()
     (found,) = detector.detect([Note("1", "Dr. Quarmby")])
     assert found
