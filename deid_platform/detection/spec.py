@@ -204,10 +204,9 @@ class DetectorSpec:
         Raises:
             DeidError: `device-lost`.
         """
-        if self.chat is not None:
-            self.chat.check()
-        if self.indirect is not None:
-            self.indirect.check()
+        for asked in (self.chat, self.chat_judge, self.indirect):
+            if asked is not None:
+                asked.check()
 
     def for_workers(self, workers: int) -> DetectorSpec:
         """The detector as each of several processes builds it: they share what its chat models may be asked at once.
