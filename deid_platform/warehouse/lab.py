@@ -76,7 +76,7 @@ DETECTORS = (
 GOLDS = (
     *("site", "library", "synthetic_hospital"),
     *("mtsamples", "aci_bench", "primock57", "e3c_en", "e3c_es", "e3c_fr", "e3c_it"),
-    *("meddocan", "eds_templates", "asq_phi", "i2b2", "conll", "judged_pairs", "read_notes"),
+    *("meddocan", "eds_templates", "asq_phi", "i2b2", "conll", "mimic", "judged_pairs", "read_notes"),
     *("library_en", "library_es", "library_it", "library_fr", "hospital"),
 )
 FAMILIES = {
