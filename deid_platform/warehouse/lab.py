@@ -64,8 +64,9 @@ ARMS = (
 """What it was trained on."""
 TRAINED = tuple(f"{arm}@{start}" for arm in ARMS for start in STARTS)
 """Models of experiments (`training/experiments.py`)."""
-JUDGES = tuple(
-    f"judge-{name}{language}" for name in ("retention-zero", "retention-few", "panel-zero") for language in ("", "-it")
+JUDGES = (
+    "judge-retention-yes-no",
+    *(f"judge-{name}{end}" for name in ("retention-zero", "retention-few", "panel-zero") for end in ("", "-it")),
 )
 """Prompts of judges to a chat model, likewise."""
 DETECTORS = (
@@ -119,7 +120,7 @@ MEASURES = (
     *("right", "right_raw", "right_by_linkage", "unanswered"),
     "notes_by_model",
     *("told_apart", "told_apart_chance", "share_missed"),
-    *("lexical_retention", "cire", "jsc", "nsdcg", "difference", "score_raw", "score_released"),
+    *("lexical_retention", "cire", "chat_retention", "jsc", "nsdcg", "difference", "score_raw", "score_released"),
     *("score_transferred", "difference_transferred", "most_frequent"),
     *("kappa", "pearson", "spearman"),
     *("share_of_removals", "share_of_relevant", "share_right", "share_settled"),

@@ -58,8 +58,8 @@ def script(body: dict[str, Any], count: int) -> Reply:
     if "wrongly_hidden" in form:
         number = int(re.search(r"minItems\W+(\d+)", form)[1])  # type: ignore[index]  # every form says it
         return Reply(json.dumps({"entities": ["hidden"] * number, "wrongly_hidden": []}))
-    if "change" in form:
-        return Reply(json.dumps({"change": "drug"}))
+    if '"original"' in asked:
+        return Reply("Yes")
     seen = re.search(r"Seen today: (.+?), who has", asked)
     if seen is None:
         return Reply("I would rather not.")
