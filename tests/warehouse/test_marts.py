@@ -72,6 +72,8 @@ FAILED = [
         *(("recall_answered", 0.3911, 404), ("precision_answered", 0.7, 33)),
     )
 ]
+PAPERS = ("scores", "retention", "judges", "costs", "missed", "recovered", "corpora")
+"""Of the papers' figures."""
 
 
 def figures(scene: Any) -> None:
@@ -327,12 +329,19 @@ def test_coverage_counts_every_figure_and_says_why_it_is_alone(built: Built) -> 
         assert len(rows) == table["figures"]
         assert sum(row["ours"] is not None for row in rows) == table["filled"]
         reasons = ("filled", "too_few_cases", "not_measured", "need_weights", "need_notes")
+        reasons += ("need_labels", "no_counterpart")
         assert sum(table[name] for name in reasons) == table["figures"]  # type: ignore[misc]  # counts
     assert sum(row["ours"] is not None for row in beside) > 0
+    assert len(beside) == sum(len(built.marts[f"published_{name}"]) for name in PAPERS)
+    physicians = one(coverage, paper="Aghakasiri 2025", table_name="table 4")
+    assert physicians["need_labels"] == physicians["figures"] == 32
+    described = one(coverage, paper="Zambare 2026", table_name="table 4")
+    assert described["no_counterpart"] == described["figures"] == 14
+    assert all(row["measure_differs"] for row in beside)
     judged = [row for row in beside if row["measure"] == "cire"]
     assert judged and {row["reason"] for row in judged} == {"cannot be had: weights"}
     assert {row["reason"] for row in beside if row["corpus"] in ("i2b2 2014", "CoNLL 2003")} == {
-        *("cannot be had: weights", "cannot be had: notes"),
+        *("cannot be had: weights", "cannot be had: notes", "no counterpart"),
     }
     assert all((row["ours"] is None) == (row["reason"] is not None) for row in beside)
 
