@@ -125,7 +125,8 @@ MEASURES = (
     *("kappa", "pearson", "spearman"),
     *("share_of_removals", "share_of_relevant", "share_right", "share_settled"),
     *("missed_per_note", "missed_agreement"),
-    *("words_per_second", "seconds_per_note", "gpu_seconds_per_note", "peak_mb", "cost_per_10000_notes"),
+    *("words_per_second", "words_per_second_deviation", "seconds_per_note", "gpu_seconds_per_note", "peak_mb"),
+    "cost_per_10000_notes",
 )
 SEXES = ("sex F", "sex M")
 LOCALES = tuple(
