@@ -189,9 +189,9 @@ def cost(site: SiteResource, gpu: dg.ResourceParam[Gpu]) -> Counts:
     return _on_request(site.site, lab_on_request.measure_cost(site.using(gpu)))
 
 
-@layer_asset("bench/attacker", owner=PRIVACY, kinds={"postgres"}, deps=[detections])
+@layer_asset("bench/attacker", owner=PRIVACY, kinds={"postgres"}, deps=[detections], pool="gpu")
 def attacker(site: SiteResource, gpu: dg.ResourceParam[Gpu]) -> Counts:
-    """What the language model of `[llm]` learns of patients from released notes; into quality.lab_score.
+    """What a language model learns of patients from released notes; into quality.lab_score.
 
     Whose note it is, what stood in a masked place, and sex, age, town and occupation, each among numbered choices;
     beside a guess, raw notes and the laboratory's linkage. In `bench.on_request_notes` notes of the gold.
@@ -200,11 +200,11 @@ def attacker(site: SiteResource, gpu: dg.ResourceParam[Gpu]) -> Counts:
     return _on_request(site.site, found.measured, language_model=found.model, **found.failures)
 
 
-@layer_asset("bench/indirect", owner=PRIVACY, kinds={"postgres"}, deps=[detections])
+@layer_asset("bench/indirect", owner=PRIVACY, kinds={"postgres"}, deps=[detections], pool="gpu")
 def indirect(site: SiteResource, gpu: dg.ResourceParam[Gpu]) -> Counts:
     """Released notes in which something tells who somebody is although it names nobody; into quality.lab_score.
 
-    By nine categories, as the model of `[llm]` lists it; in `bench.on_request_notes` notes of the gold. No policy hides
+    By nine categories, as a language model lists it; in `bench.on_request_notes` notes of the gold. No policy hides
     it.
     """
     found = lab_indirect.measure_indirect(site.using(gpu))

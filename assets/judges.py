@@ -21,8 +21,9 @@ _PAIRS = """How good the configured model is as a judge of lost medicine, on lab
 
 Accuracy, precision, recall and kappa beside the labels; into quality.lab_score under the judge's digest.
 """
-_RETENTION = """What is left of the medicine by a chat model (CIRE), in `bench.on_request_notes` gold notes as released.
+_RETENTION = """What is left of the medicine by a chat model, in `bench.on_request_notes` gold notes as released.
 
+Of a judge that says yes or no it is CIRE.
 The judge is validated on the held-out pairs first: without that its figure says nothing. Into quality.lab_score.
 """
 _PANEL = """Which identifiers the panel of `[judges]` finds hidden in `bench.on_request_notes` gold notes as released.

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from toy_engine import weights
 
 from deid_platform.bench import held_out
 from deid_platform.bench.gold_topics import seal_topics
@@ -47,6 +48,14 @@ def asking(site: Site, url: str) -> Site:
     """The same with a language model at an endpoint."""
     path = site.settings.root / "deid.toml"
     path.write_text(path.read_text() + f'[llm]\nurl = "{url}"\nmodel = "toy"\n')
+    return Site(load_settings(path))
+
+
+def asking_in_process(site: Site) -> Site:
+    """The same with a language model of this process (`toy_engine`)."""
+    weights(site.settings.root / "weights")
+    path = site.settings.root / "deid.toml"
+    path.write_text(path.read_text() + '[vllm]\nmodel = "weights"\n')
     return Site(load_settings(path))
 
 

@@ -34,7 +34,9 @@ from deid_platform.warehouse.staging import Inputs
 
 
 def judge_medicine(site: Site, detectors: Iterable[MeasuredDetector], given: NotesToScore, prompt: str) -> int:
-    """CIRE of what detectors release of some notes, by the model of deid.toml (Aghakasiri 2025, tables 9, 11).
+    """Retention of what detectors release of some notes, by the model of deid.toml.
+
+    Of a prompt that asks yes or no it is CIRE (Aghakasiri 2025, tables 9, 11).
 
     Returns:
         How many figures were recorded; 0 for a model that no paper has as a judge.

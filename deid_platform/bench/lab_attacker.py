@@ -23,7 +23,7 @@ from deid_platform.evaluation.attacker.attack import Success, attack
 from deid_platform.evaluation.attacker.questions import Aim, Target
 from deid_platform.evaluation.scores import suppress
 from deid_platform.keys import plain_digest
-from deid_platform.llm.prompted import endpoint_of
+from deid_platform.llm.prompted import Asking
 from deid_platform.notes import Topics
 from deid_platform.refresh import tables
 from deid_platform.refresh.site import Site
@@ -53,10 +53,10 @@ def measure_attacker(site: Site) -> Attacked:
     """Attacks released gold notes of the site's policy, and the same notes raw to see what the model can do.
 
     Raises:
-        DeidError: `llm-missing` without `[llm]`, `endpoint-refused`, `not-materialized` without detections,
-            `llm-silent` if no question was answered; what `ReleaseSpec.build` raises.
+        DeidError: `llm-missing`, `endpoint-refused`, `not-materialized` without detections, `llm-silent` if no question
+            was answered; what an engine and `ReleaseSpec.build` raise.
     """
-    model = site.models.chat_model(endpoint_of(site.settings))
+    model = site.models.chat_model(Asking.of(site.settings).model)
     manifest = site.store.required(tables.DETECTIONS, tables.ALL)
     digest = manifest.meta["detector_digest"]
     look = look_at_bench(site, digest, Purpose.LABORATORY)

@@ -25,7 +25,7 @@ from deid_platform.evaluation.bootstrap import Resampling, column
 from deid_platform.labels import Indirect
 from deid_platform.llm.answered import Why
 from deid_platform.llm.indirect.tagger import ChatTagger
-from deid_platform.llm.prompted import endpoint_of
+from deid_platform.llm.prompted import Asking
 from deid_platform.notes import IndirectMention, Note
 from deid_platform.refresh import tables
 from deid_platform.refresh.site import Site
@@ -52,13 +52,13 @@ class Read:
 
 
 def measure_indirect(site: Site) -> Read:
-    """Has the model of `[llm]` read released gold notes for indirect identifiers.
+    """Has the model of `[llm]`, or else of `[vllm]`, read released gold notes for indirect identifiers.
 
     Raises:
         DeidError: `llm-missing`, `endpoint-refused`, `not-materialized` without detections, `llm-silent` if the model
-            answered of no note; what `ReleaseSpec.build` raises.
+            answered of no note; what an engine and `ReleaseSpec.build` raise.
     """
-    model = site.models.chat_model(endpoint_of(site.settings))
+    model = site.models.chat_model(Asking.of(site.settings).model)
     manifest = site.store.required(tables.DETECTIONS, tables.ALL)
     digest = manifest.meta["detector_digest"]
     look = look_at_bench(site, digest, Purpose.LABORATORY)

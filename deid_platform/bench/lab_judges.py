@@ -17,6 +17,7 @@ from deid_platform.bench.held_out import look_at_bench
 from deid_platform.bench.lab import of_quality
 from deid_platform.bench.lab_attacker import shown_failures, some_released
 from deid_platform.bench.lab_release import ReleasedGold
+from deid_platform.bench.readings_released import measure_of
 from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation import chat_panel
 from deid_platform.evaluation.judge_plan import JudgePlan, judge_prompts
@@ -77,7 +78,7 @@ def measure_pairs(site: Site, prompt: str) -> Judged:
 
 
 def measure_retention(site: Site, prompt: str) -> Judged:
-    """Validates the judge, and measures CIRE by it in gold notes as they would be released.
+    """Validates the judge, and measures retention by it in gold notes as they would be released.
 
     Raises:
         DeidError: As `measure_pairs`; `not-materialized` without detections; what `ReleaseSpec.build` raises.
@@ -92,7 +93,7 @@ def measure_retention(site: Site, prompt: str) -> Judged:
         raise _silent(found.failures)
     asked_of = found.chunks - found.identical
     scores = [
-        LabScore("retention", "cire", found.mean, found.low, found.high, found.notes),
+        LabScore("retention", measure_of(judge), found.mean, found.low, found.high, found.notes),
         LabScore("retention", "unanswered", found.unanswered / asked_of if asked_of else None, n=asked_of),
     ]
     failures = {**validated.quality.failures}

@@ -38,7 +38,6 @@ from deid_platform.warehouse.staging import Inputs
 from deid_platform.warm_up import made_up_note
 from deid_platform.workers import Job, Task, answers
 
-_RUNS = 3
 _BATCH = 64  # notes that the detector reads together
 
 
@@ -133,7 +132,7 @@ def measure_cost(site: Site) -> Measured:
 
     def figures(spec: DetectorSpec) -> Iterator[LabScore]:
         job: Job[Sequence[Note], Run | None] = _Timing(spec)
-        batches: list[list[Sequence[Note]]] = [[notes]] * _RUNS
+        batches: list[list[Sequence[Note]]] = [[notes]] * site.settings.bench.cost_runs
         with closing(answers(job, iter(batches), 1)) as found:
             answered = list(found)
         for _, ran in answered:
@@ -151,6 +150,8 @@ def of_runs(runs: Sequence[Run], price_per_hour: float | None) -> Iterator[LabSc
     """The figures of some runs over the same notes."""
     found = efficiency(runs)
     yield LabScore("cost", "words_per_second", found.words_per_second)
+    if found.words_per_second_sd is not None:
+        yield LabScore("cost", "words_per_second_deviation", found.words_per_second_sd)
     yield LabScore("cost", "seconds_per_note", found.seconds_per_note)
     if found.gpu_seconds_per_note:
         yield LabScore("cost", "gpu_seconds_per_note", found.gpu_seconds_per_note)

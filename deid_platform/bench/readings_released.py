@@ -20,7 +20,7 @@ from deid_platform.bench.reading import Reading
 from deid_platform.evaluation import occurrence_counts
 from deid_platform.evaluation.panel import Counts
 from deid_platform.evaluation.retention.icd import TermCoder, note_codes
-from deid_platform.evaluation.retention.judges import Judge
+from deid_platform.evaluation.retention.judges import Judge, Kind
 from deid_platform.evaluation.retention.retention import Pair, mean_interval, note_retentions, retention
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Span
@@ -101,7 +101,7 @@ def of_codes(releases: Sequence[Released], resamples: int) -> Iterator[LabScore]
 
 
 def of_judge(releases: Sequence[Released], judge: Judge, known: str, resamples: int) -> Iterator[LabScore]:
-    """CIRE (Aghakasiri 2025, tables 9, 11; Zambare 2026, table 1) by a model that a paper has as a judge.
+    """Retention by a model that a paper has as a judge (CIRE of Aghakasiri 2025, tables 9, 11; Zambare 2026, table 1).
 
     Args:
         releases: Of a detector.
@@ -112,4 +112,12 @@ def of_judge(releases: Sequence[Released], judge: Judge, known: str, resamples: 
     pairs = [Pair(it.note.text, it.text, it.note.patient_id) for it in releases]
     found = retention(note_retentions(pairs, judge), judge.identity, resamples=resamples)
     if found.mean is not None:
-        yield LabScore("retention", "cire", found.mean, found.low, found.high, found.notes, f"judged by {known}")
+        yield LabScore(
+            *("retention", measure_of(judge), found.mean, found.low, found.high, found.notes),
+            subject=f"judged by {known}",
+        )
+
+
+def measure_of(judge: Judge) -> str:
+    """What retention by a chat model is called in the warehouse: CIRE is that of one that says yes or no."""
+    return "cire" if judge.identity.kind is Kind.YES_OR_NO else "chat_retention"

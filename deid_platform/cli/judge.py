@@ -132,7 +132,9 @@ def retention(
     as_json: Json = False,
     config: Config = None,
 ) -> None:
-    """Measure what a release of notes keeps of the medicine: CIRE by the language model, and lexical retention.
+    """Measure what a release of notes keeps of the medicine, by the language model and by lexical retention.
+
+    A model that is asked yes or no (retention-yes-no) gives CIRE, one that names what changed chat retention.
 
     The notes, which need no gold, are released by the detector on their text alone, or --released has what any system
     released of them. The chunks go to the language model of deid.toml.

@@ -113,6 +113,8 @@ LICENSED: Mapping[str, Corpus] = {
         Corpus("conll", "English newspaper articles of CoNLL-2003, under a licence",
                ("conll/eng.train", "conll/eng.testb"), "en", "conll", scheme="conll-2003", slots="gold", weave=False,
                test=("conll/eng.testb",)),
+        Corpus("mimic", "notes of one American hospital, MIMIC-III, under a licence", ("mimic",), "en", "mimic3",
+               scheme="mimic-iii", slots="gold", weave=False),
     )
 }  # fmt: skip
 """Published corpora of which each site needs a licence; named as `gold_words.LICENSED` has them."""

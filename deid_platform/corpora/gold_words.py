@@ -16,9 +16,11 @@ from deid_platform.settings import Settings
 AS_WRITTEN = "as-written"
 """In place of a locale: a corpus with the identifiers that its notes have, as they are."""
 OWN = "own-"
-LICENSED = {"i2b2": "i2b2-2014", "conll": "conll-2003"}
-"""Corpora that a site has under a licence, by the beginning of their schemes: as they are written, their gold has their
-name, by which tables of the papers are set beside it (Murugadoss 2024, table 5)."""
+LICENSED = {"i2b2": "i2b2-2014", "conll": "conll-2003", "mimic": "mimic-iii"}
+"""Corpora that a site has under a licence, by the beginning of their schemes: their gold has their name, by which
+tables of the papers are set beside it (Murugadoss 2024, table 5; Aghakasiri 2025; Zambare 2026)."""
+_FILLED = ("mimic",)
+"""Of these the papers measure what they wrote into placeholders, of the others the notes as they are."""
 
 
 def word_of_corpus(name: str, locale: str, *, own: bool, scheme: str) -> str:
@@ -30,7 +32,8 @@ def word_of_corpus(name: str, locale: str, *, own: bool, scheme: str) -> str:
         own: Whether it is a corpus of deid.toml.
         scheme: Whose label names it has.
     """
-    if locale == AS_WRITTEN and name in LICENSED and scheme.startswith(LICENSED[name]):
+    measured = name in LICENSED and (locale == AS_WRITTEN) is (name not in _FILLED)
+    if measured and scheme.startswith(LICENSED[name]):
         return name
     if not own and name not in LICENSED:
         return name

@@ -208,7 +208,7 @@ class DetectorSpec:
         Raises:
             DeidError: `device-lost`.
         """
-        for asked in (self.chat, self.indirect):
+        for asked in (self.chat, self.chat_judge, self.indirect):
             if asked is not None:
                 models.check(asked.model)
 

@@ -35,6 +35,8 @@ class BenchSettings(Section):
     """Notes of the gold in which the assets `bench/stability` and `bench/cost` detect anew."""
     trial_notes: int = Field(default=10, gt=0)
     """Notes for tuning on which `bench/prompt_trials` tries a prompt."""
+    cost_runs: int = Field(default=3, ge=1)
+    """How often the asset `bench/cost` reads its notes: speed is the mean of so many runs."""
     price_per_hour: float | None = Field(default=None, ge=0)
     """Of what one worker process has, a core or a card, in any currency; for the asset `bench/cost`."""
     contribution_notes: int = Field(default=20, gt=0)

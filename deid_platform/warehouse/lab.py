@@ -64,8 +64,9 @@ ARMS = (
 """What it was trained on."""
 TRAINED = tuple(f"{arm}@{start}" for arm in ARMS for start in STARTS)
 """Models of experiments (`training/experiments.py`)."""
-JUDGES = tuple(
-    f"judge-{name}{language}" for name in ("retention-zero", "retention-few", "panel-zero") for language in ("", "-it")
+JUDGES = (
+    "judge-retention-yes-no",
+    *(f"judge-{name}{end}" for name in ("retention-zero", "retention-few", "panel-zero") for end in ("", "-it")),
 )
 """Prompts of judges to a chat model, likewise."""
 DETECTORS = (
@@ -76,7 +77,7 @@ DETECTORS = (
 GOLDS = (
     *("site", "library", "synthetic_hospital"),
     *("mtsamples", "aci_bench", "primock57", "e3c_en", "e3c_es", "e3c_fr", "e3c_it"),
-    *("meddocan", "eds_templates", "asq_phi", "i2b2", "conll", "judged_pairs", "read_notes"),
+    *("meddocan", "eds_templates", "asq_phi", "i2b2", "conll", "mimic", "judged_pairs", "read_notes"),
     *("library_en", "library_es", "library_it", "library_fr", "hospital"),
 )
 FAMILIES = {
@@ -119,12 +120,13 @@ MEASURES = (
     *("right", "right_raw", "right_by_linkage", "unanswered"),
     "notes_by_model",
     *("told_apart", "told_apart_chance", "share_missed"),
-    *("lexical_retention", "cire", "jsc", "nsdcg", "difference", "score_raw", "score_released"),
+    *("lexical_retention", "cire", "chat_retention", "jsc", "nsdcg", "difference", "score_raw", "score_released"),
     *("score_transferred", "difference_transferred", "most_frequent"),
     *("kappa", "pearson", "spearman"),
     *("share_of_removals", "share_of_relevant", "share_right", "share_settled"),
     *("missed_per_note", "missed_agreement"),
-    *("words_per_second", "seconds_per_note", "gpu_seconds_per_note", "peak_mb", "cost_per_10000_notes"),
+    *("words_per_second", "words_per_second_deviation", "seconds_per_note", "gpu_seconds_per_note", "peak_mb"),
+    "cost_per_10000_notes",
 )
 SEXES = ("sex F", "sex M")
 LOCALES = tuple(

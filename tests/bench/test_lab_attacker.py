@@ -9,7 +9,8 @@ from datetime import date
 import pytest
 import sealed_gold
 from chat_endpoint import Reply, serving
-from sealed_gold import asking
+from sealed_gold import asking, asking_in_process
+from toy_engine import engine
 
 from assets.bench import attacker as attacker_asset
 from deid_platform.bench import lab_attacker, lab_on_request
@@ -36,10 +37,14 @@ def site(tmp_path, monkeypatch):
     return site
 
 
-def reads(body, count) -> Reply:
-    choices, _, note = body["messages"][-1]["content"].partition("\n\n")
+def choice(question: str) -> str:
+    choices, _, note = question.partition("\n\n")
     names = [re.findall(r"Quillf\w", line) for line in choices.splitlines()]
-    return Reply(json.dumps({"choice": next((n for n, it in enumerate(names, 1) if it and it[0] in note), 1)}))
+    return json.dumps({"choice": next((n for n, it in enumerate(names, 1) if it and it[0] in note), 1)})
+
+
+def reads(body, count) -> Reply:
+    return Reply(choice(body["messages"][-1]["content"]))
 
 
 def test_a_name_stands_in_the_raw_note_and_not_in_its_release(site) -> None:
@@ -64,11 +69,20 @@ def test_the_asset_records_figures_and_shows_reasons_and_nothing_of_a_note_or_an
 
     with serving(script) as endpoint:
         asking(site, endpoint.url)
-        shown = attacker_asset(site=SiteResource(config=str(site.settings.root / "deid.toml")), gpu=Gpu()).metadata
+        config = str(site.settings.root / "deid.toml")
+        shown = attacker_asset(site=SiteResource(config=config), gpu=Gpu(config=config)).metadata
     assert shown["dagster/row_count"] == len(recorded) > 5
     assert (shown["language_model"], shown["unanswered_form"]) == ("toy", "12")
     assert "| topics | attacker | attack masked place | unanswered | 1.0" in shown["figures"].value
     assert "Quillf" not in str(shown)
+
+
+def test_without_a_server_the_model_of_this_process_attacks(site) -> None:
+    with engine(lambda request: choice(request.messages[-1].content)) as toy:
+        found = lab_attacker.measure_attacker(asking_in_process(site))
+        assert toy.loaded == 1
+    whose = {it.measure: it.value for it in found.measured.scores["topics"] if it.subject == "attack whose note"}
+    assert (found.model, whose["right_raw"], whose["unanswered"]) == ("weights", 1.0, 0)
 
 
 def test_a_model_that_answers_nothing_records_nothing(site) -> None:

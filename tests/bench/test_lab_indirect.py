@@ -7,7 +7,8 @@ import json
 import pytest
 import sealed_gold
 from chat_endpoint import Reply, serving
-from sealed_gold import asking
+from sealed_gold import asking, asking_in_process
+from toy_engine import engine
 
 from deid_platform.bench import lab_indirect
 from deid_platform.errors import DeidError
@@ -55,6 +56,13 @@ def test_a_model_counts_what_it_finds_in_the_release_and_what_it_fails_at(site) 
     assert (found.model, found.failures) == ("toy", {"unanswered_form": "<11"})
     assert {it.family for it in scores} <= set(FAMILIES) and {it.n for it in scores} == {12}
     assert {it.measure for it in scores} <= set(MEASURES) and {it.subject for it in scores} <= set(SUBJECTS)
+
+
+def test_without_a_server_the_model_of_this_process_reads(site) -> None:
+    with engine(lambda request: json.dumps([{"text": "a tame wolf", "category": "WAY-OF-LIFE"}])) as toy:
+        found = lab_indirect.measure_indirect(asking_in_process(site))
+        assert toy.loaded == 1
+    assert (found.model, values(found.measured.scores["topics"], "notes_by_model")["ALL"]) == ("weights", 0.25)
 
 
 def test_a_model_that_answers_nothing_or_is_elsewhere_records_nothing(site) -> None:

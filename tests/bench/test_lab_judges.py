@@ -93,7 +93,7 @@ def test_a_judge_is_validated_before_it_says_what_is_left(site) -> None:
     assert of["kappa"].value == found.quality.kappa and of["unanswered"].value == 0
     measured = {it.measure: (it.value, it.n) for it in scores}
     # A note is one chunk here: six of the twelve lost their dose.
-    assert measured == {"cire": (pytest.approx(0.5), 12), "unanswered": (0.0, 11)}
+    assert measured == {"chat_retention": (pytest.approx(0.5), 12), "unanswered": (0.0, 11)}
     for it in (*validation, *scores):
         assert it.family in FAMILIES and it.measure in MEASURES
 
@@ -156,12 +156,12 @@ def test_an_asset_records_its_judge_for_officers_and_shows_nothing_of_a_note(sit
     shown = event.materialization.metadata
     officer = warehouse.engine(Role.OFFICER)
     of_detector = {it.measure: (on, it) for on, it in lab_scores(officer, DETECTOR)}
-    on, cire = of_detector["cire"]
-    assert (cire.value, cire.n, on.judge) == (0.5, 12, shown["judge_digest"].value)
+    on, left = of_detector["chat_retention"]
+    assert (left.value, left.n, on.judge) == (0.5, 12, shown["judge_digest"].value)
     prompt = judge_prompts(Task.RETENTION, ["retention-few"])[0]
     assert judges_of(officer, [on.judge]) == {on.judge: JudgeRow(on.judge, "toy", "retention-few", prompt.digest)}
     validated = {it.measure: it.value for _, it in lab_scores(officer, on.judge)}
     assert validated["accuracy"] == pytest.approx(shown["accuracy"].value, abs=1e-4)
     assert shown["prompt_digest"].value == prompt.digest
-    assert "| topics | retention | ALL | cire | 0.5" in shown["figures"].value
+    assert "| topics | retention | ALL | chat_retention | 0.5" in shown["figures"].value
     assert not any(name in str(shown) for name in NAMES)

@@ -151,6 +151,7 @@ def test_the_price_of_notes_is_that_of_the_time_that_they_take() -> None:
     found = {it.measure: it.value for it in lab.of_runs(RUNS, 1.80)}
     assert found == {
         "words_per_second": 7500.0,
+        "words_per_second_deviation": pytest.approx(2500 * 2**0.5),  # 10,000 and 5,000
         "seconds_per_note": 0.03,
         "peak_mb": 400.0,
         "cost_per_10000_notes": pytest.approx(0.15),  # 300 s at 1.80 an hour
@@ -168,9 +169,8 @@ def test_a_run_counts_words_of_the_notes_alone() -> None:
 @pytest.mark.process
 def test_cost_is_measured_in_a_process_of_its_own(site, seal, monkeypatch) -> None:
     seal(DATED, topics=())
-    monkeypatch.setattr(lab, "_RUNS", 1)
     monkeypatch.setattr(lab, "_specs", lambda _: {"text": DetectorSpec("ensemble")})
-    asking = with_bench(site, price_per_hour=1.0, on_request_notes=3)
+    asking = with_bench(site, price_per_hour=1.0, on_request_notes=3, cost_runs=1)
     found = lab.measure_cost(asking)
     assert asking.models.seconds.ran.processor > 0, "that process tells of its models"
     assert found.look is None  # nobody looks at gold for it

@@ -106,7 +106,7 @@ def test_analysts_see_them_by_words_of_their_own_and_by_whom_they_were_marked(si
     assert rows == {
         ("own-letters", "it_IT", "own_corpus", "written_in"),
         ("own-letters-as-written", "", "own_corpus", "annotators"),
-        ("own-mimic", "hi", "own_corpus", "written_in"),
+        ("mimic", "hi", "published", "written_in"),
         ("i2b2", "", "published", "annotators"),
     }
 
@@ -174,4 +174,8 @@ def test_words_of_own_corpora_are_no_words_of_others() -> None:
     assert word_of_corpus("conll", AS_WRITTEN, own=True, scheme="conll-2003") == "conll"
     assert word_of_corpus("conll", AS_WRITTEN, own=True, scheme="i2b2-2014") == "own-conll-as-written"
     assert word_of_corpus("i2b2", "en_US", own=False, scheme="i2b2-2014") == "own-i2b2"
+    # Of MIMIC-III the papers measure the surrogates that they wrote into it.
+    assert word_of_corpus("mimic", "zh", own=True, scheme="mimic-iii") == "mimic"
+    assert word_of_corpus("mimic", "zh", own=True, scheme="i2b2-2014") == "own-mimic"
+    assert word_of_corpus("mimic", AS_WRITTEN, own=True, scheme="mimic-iii") == "own-mimic-as-written"
     assert set(GOLDS).isdisjoint(words_of_own(None))

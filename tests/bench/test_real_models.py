@@ -15,9 +15,11 @@ from chat_endpoint import Reply, serving
 from sqlalchemy import text
 
 from deid_platform.bench.plan import BenchPlan, CorpusPlan
+from deid_platform.corpora.gold_words import words_of_own
 from deid_platform.llm.known_models import KNOWN, KNOWN_STARTS
 from deid_platform.refresh.site import Site
 from deid_platform.settings import load_settings
+from deid_platform.warehouse.migrate import migrate
 from deid_platform.warehouse.roles import Role
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]
@@ -36,8 +38,14 @@ def config(installation: Path, tmp_path_factory: pytest.TempPathFactory) -> Iter
         for number in range(40):
             spans = [[NOTE.index(NAME), NOTE.index(NAME) + len(NAME), "NAME", NAME]]
             stream.write(json.dumps({"note_id": f"n{number}", "text": NOTE, "spans": spans}) + "\n")
+    case = {"text": f"Paziente: {NAME}, polmonite.", "entities": [{"text": NAME, "type": "NOME"}]}
+    cases = (json.dumps({"note_id": f"c{number}", **case}) + "\n" for number in range(40))
+    (folder / "cases.jsonl").write_text("".join(cases))
     with installation.open("a") as stream:  # its last section is [bench]
         stream.write("resamples = 20\n")
+        stream.write(f'[corpora.sets.cases]\npath = "{folder}/cases.jsonl"\nformat = "entities"\n')
+    site = Site(load_settings(installation))
+    migrate(site.warehouse.admin_engine(), golds=words_of_own(site.settings))
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(ROOT / "benchmarks"))
         patch.setenv("DEID_CORPORA", str(folder))
@@ -50,8 +58,8 @@ def script(body: dict[str, Any], count: int) -> Reply:
     if "wrongly_hidden" in form:
         number = int(re.search(r"minItems\W+(\d+)", form)[1])  # type: ignore[index]  # every form says it
         return Reply(json.dumps({"entities": ["hidden"] * number, "wrongly_hidden": []}))
-    if "change" in form:
-        return Reply(json.dumps({"change": "drug"}))
+    if '"original"' in asked:
+        return Reply("Yes")
     seen = re.search(r"Seen today: (.+?), who has", asked)
     if seen is None:
         return Reply("I would rather not.")
@@ -70,7 +78,7 @@ def test_a_model_of_a_paper_fills_its_rows(config: Path, monkeypatch: pytest.Mon
         monkeypatch.setattr(real_models, name, value)
     one = {"asq_phi": CorpusPlan(locales=("en_CA", "it_IT"))}
     plan = BenchPlan(says="A trial.", detectors=real_models.PROMPTS, notes=12, corpora=one)
-    monkeypatch.setattr(real_models, "plan", lambda _: plan)
+    monkeypatch.setattr(real_models, "plan", lambda *_: plan)
     # Labelled pairs have tests of their own, and are many.
     monkeypatch.setattr(real_models.lab_judges, "measure_pairs", lambda *_: None)
     monkeypatch.setattr(real_models.lab_judges, "record", lambda *_: 0)
@@ -99,6 +107,37 @@ def test_a_model_of_a_paper_fills_its_rows(config: Path, monkeypatch: pytest.Mon
     assert (rewriting, "words", "claimed by chat-rewrite-patient-one", "labels_claimed") in of
 
 
+def test_a_sites_own_gold_with_the_labels_of_miranda_is_read_and_judged(
+    config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import real_models
+
+    for name, value in (("PEERS", ()), ("JUDGED", ()), ("PROMPTS", ("chat:rewrite-zero-it",))):
+        monkeypatch.setattr(real_models, name, value)
+    monkeypatch.setattr(real_models.lab_judges, "measure_pairs", lambda *_: None)
+    monkeypatch.setattr(real_models.lab_judges, "record", lambda *_: 0)
+
+    def italian(body: dict[str, Any], count: int) -> Reply:
+        reply = script(body, count)
+        return Reply("Paziente: [NOME], polmonite.") if reply.text == "I would rather not." else reply
+
+    told: list[str] = []
+    with serving(italian) as endpoint:
+        weights = Path("/weights/gemma-3-4b-it")
+        real_models.measured(
+            weights, config, notes=12, url=endpoint.url, train=False, gold=("cases",), told=told.append
+        )
+    assert "chat:rewrite-zero-it on cases.as-written: measured" in told
+    with Site(load_settings(config)).warehouse.begin(Role.DEMO_ANALYST) as connection:
+        statement = text(
+            "SELECT detector, family, value FROM quality.lab_scores"
+            " WHERE gold = 'own-cases-as-written' AND subject = 'category NAME' AND measure = 'f1'"
+        )
+        rows = {tuple(row) for row in connection.execute(statement)}
+    word = "chat-rewrite-zero-it@gemma-3-4b"
+    assert rows == {(word, "occurrences", 1.0), (word, "panel", 1.0)}
+
+
 def test_a_model_that_no_paper_has_is_measured_under_no_papers_name(config: Path) -> None:
     import real_models
 
@@ -119,7 +158,7 @@ def test_the_plan_has_the_papers_prompts_on_the_corpora_that_stand_beside_theirs
     import real_models
 
     plan = real_models.plan(30)
-    assert {key.partition for key in plan.corpus_keys()} >= {"mtsamples.en_CA", "mtsamples.zh", "e3c_it.it_IT"}
+    assert {key.partition for key in plan.corpus_keys()} >= {"mtsamples.en_CA", "mimic.zh", "e3c_it.it_IT"}
     with (ROOT / "dbt" / "seeds" / "nearest_system.csv").open(encoding="utf-8", newline="") as file:
         detectors = {row["detector"].partition("@")[0] for row in csv.DictReader(file)}
     chats = {it for it in detectors if it.startswith("chat-")}

@@ -343,7 +343,7 @@ def test_workers_divide_the_requests_that_run_at_once(workers: int, each: int) -
         spec = DetectorSpec("ensemble", **some)  # type: ignore[arg-type]
         shared = spec.for_workers(workers)
         assert shared.chat is None or shared.chat.model.concurrency == each  # type: ignore[union-attr]
-        assert shared.chat_judge is None or shared.chat_judge.endpoint.concurrency == each
+        assert shared.chat_judge is None or shared.chat_judge.model.concurrency == each  # type: ignore[union-attr]
         assert (shared.chat is None, shared.chat_judge is None) == (spec.chat is None, spec.chat_judge is None)
         assert shared.detector_digest == spec.detector_digest
 

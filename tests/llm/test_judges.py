@@ -15,7 +15,7 @@ from deid_platform.evaluation.retention.judges import Verdict
 from deid_platform.evaluation.retention.retention import Pair, note_retentions, retention
 from deid_platform.llm.answered import Unusable
 from deid_platform.llm.api import Failure
-from deid_platform.llm.prompts import JUDGES, Task, prompt, prompt_names, read_prompt
+from deid_platform.llm.prompts import JUDGES, YES_NO, Task, prompt, prompt_names, read_prompt
 from deid_platform.llm.questions import Asked
 
 LOST = ("on aspirin 81 mg daily", "on [PATIENT] 81 mg daily")
@@ -34,12 +34,16 @@ def said(change: str) -> Reply:
 
 def test_every_prompt_of_a_judge_is_of_its_name_and_its_shots_are_judgements() -> None:
     names = prompt_names(JUDGES)
-    assert {"retention-zero", "retention-few", "retention-zero-it", "retention-few-it"} <= set(names)
+    few = {"retention-few", "retention-few-it", "retention-yes-no"}
+    assert {"retention-zero", "retention-zero-it", *few} <= set(names)
     for name in names:
         found = prompt(name, JUDGES)
         assert (found.language == "it") == name.endswith("-it")
-        assert bool(found.shots) == ("-few" in name)
-        if found.task is Task.RETENTION:
+        assert bool(found.shots) == (name in few)
+        if found.form == YES_NO:
+            assert (len(found.shots), {shot.answer for shot in found.shots}) == (9, {"Yes", "No"})
+            assert all(set(json.loads(shot.note)) == {"original", "released"} for shot in found.shots)
+        elif found.task is Task.RETENTION:
             for shot in found.shots:
                 assert set(json.loads(shot.note)) == {"original", "released"}
                 assert _changes(json.loads(shot.answer)) is not None
@@ -96,8 +100,20 @@ def test_what_is_no_judgement_is_neither_a_loss_nor_a_pass(serve: Serve, reply: 
     found = retention(
         note_retentions([Pair(*LOST), Pair(*KEPT)], judge_of(endpoint, tries=2)), judge_of(endpoint).identity
     )
-    assert (found.metric, found.mean, found.answered) == ("CIRE", 0.5, 1)
+    assert (found.metric, found.mean, found.answered) == ("chat retention", 0.5, 1)
     assert (found.unanswered, found.failures) == (1, {str(why): 1})
+
+
+def test_a_judge_that_says_yes_or_no_gives_cire(serve: Serve) -> None:
+    endpoint = serve(lambda body, count: Reply("Yes" if "aspirin" in str(asked_about(body)) else "no."))
+    judge = judge_of(endpoint, "retention-yes-no")
+    assert judge.judge([LOST, KEPT]) == [Verdict(True), Verdict(False)]
+    assert {"response_format", "structured_outputs"}.isdisjoint(endpoint.received[0])
+    assert (judge.identity.metric, judge.identity.model) == ("CIRE", "toy, retention-yes-no")
+    panel = Majority([judge_of(endpoint, "retention-yes-no", temperature=0.7, seed=seed) for seed in (1, 2)])
+    assert panel.identity.metric == "CIRE"
+    with pytest.raises(DeidError, match="of one kind"):
+        Majority([judge, judge_of(endpoint)])
 
 
 def test_thoughts_before_a_verdict_are_dropped_unless_the_text_has_such_a_mark(serve: Serve) -> None:
@@ -133,7 +149,7 @@ def test_a_majority_is_of_all_judges_and_silence_is_no_vote(serve: Serve) -> Non
     judges = [judge_of(endpoint, temperature=0.7, seed=seed) for seed in votes]
     panel = Majority(judges)
     assert panel.judge([LOST, KEPT]) == [Verdict(True, ("drug",)), Verdict(False)]
-    assert (panel.identity.metric, panel.identity.model) == ("CIRE", "majority of 3")
+    assert (panel.identity.metric, panel.identity.model) == ("chat retention", "majority of 3")
     # Of four judges two are no majority.
     split = Majority([*judges, judge_of(endpoint, "retention-zero", temperature=0.7, seed=3)])
     assert [it.changed for it in split.judge([LOST])] == [None]

@@ -163,15 +163,15 @@ def test_the_panel_of_a_gold_file(serve: Serve, folder: Path) -> None:
     assert len(endpoint.received) == before  # all answers are kept
 
 
-def test_cire_of_a_gold_file_beside_lexical_retention(serve: Serve, folder: Path) -> None:
+def test_retention_by_a_model_of_a_gold_file_beside_lexical_retention(serve: Serve, folder: Path) -> None:
     endpoint = serve(lambda body, count: Reply('{"change": "result"}'))
     command = ("judge", "retention", "gold.jsonl", "--detector", "patterns", "--json")
     done = deid(*command, folder=installed(folder, endpoint))
     assert done.returncode == 0, done.stderr
-    lexical, cire = map(json.loads, done.stdout.splitlines())
+    lexical, chat = map(json.loads, done.stdout.splitlines())
     assert (lexical["metric"], lexical["mean"]) == ("lexical retention", 1)
-    assert (cire["metric"], cire["judge"], cire["mean"]) == ("CIRE", "toy, retention-few", 0)
-    assert cire["reasons"] == {"result": 1}
+    assert (chat["metric"], chat["judge"], chat["mean"]) == ("chat retention", "toy, retention-few", 0)
+    assert chat["reasons"] == {"result": 1}
 
 
 @pytest.mark.parametrize("command", ["panel", "retention"])

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from chat_endpoint import Endpoint, Reply, Script
 from command_line import deid
+from toy_engine import engine, weights
 
 from deid_platform.detection import DetectorSpec
 from deid_platform.detection.api import Candidate, Document, Evidence, Source, SourceKind
@@ -22,6 +23,7 @@ from deid_platform.errors import Code, DeidError
 from deid_platform.keys import Keyring
 from deid_platform.labels import Label
 from deid_platform.llm.answers import AnswersAt
+from deid_platform.llm.api import ChatRequest
 from deid_platform.llm.engines import Engines
 from deid_platform.notes import Note
 from deid_platform.refresh.site import Site
@@ -256,3 +258,26 @@ def test_an_installation_names_it_and_its_answers_are_kept_in_the_phi_zone(
     (tmp_path / "deid.toml").write_text(f'site = "north"\n{judge}')
     with pytest.raises(DeidError, match="llm-missing"):
         Site(load_settings(tmp_path / "deid.toml")).spec(None)
+
+
+def test_without_a_server_the_model_of_this_process_judges_and_its_end_ends_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DEID_SECRET", "a key for these tests alone, 7f3a91c4")
+    weights(tmp_path / "weights")
+    judge = '[detection.combination]\njudge = "chat:removals-zero"\n'
+    (tmp_path / "deid.toml").write_text(f'site = "north"\n{judge}[vllm]\nmodel = "weights"\n')
+    spec = Site(load_settings(tmp_path / "deid.toml")).spec(None)
+
+    def says(request: ChatRequest) -> str:
+        removals = json.loads(request.messages[-1].content)["removals"]
+        return json.dumps({"verdicts": ["medicine"] * len(removals)})
+
+    with engine(says) as toy:
+        (found,) = LocalEngine().detect(spec, [Note("n", "She moved here from Peebles last spring.")])
+        assert (found.spans, toy.loaded) == ((), 1)
+        with pytest.raises(DeidError, match=r"settings-invalid.*\[vllm\] again"):
+            list(LocalEngine(workers=2).detect(spec, [Note("n", "Bob")]))
+        monkeypatch.setattr(toy, "lost", True)
+        with pytest.raises(DeidError, match="device-lost"):
+            spec.check()

@@ -19,6 +19,7 @@ from deid_platform.warehouse.connection import Warehouse
 from deid_platform.warehouse.held_out import Purpose
 from deid_platform.warehouse.lab import LabScore, MeasuredOn, record_lab_scores
 from deid_platform.warehouse.ledger import Score, record_scores
+from deid_platform.warehouse.migrate import migrate
 from deid_platform.warehouse.roles import Role
 from deid_platform.warehouse.staging import Inputs
 
@@ -71,6 +72,8 @@ FAILED = [
         *(("recall_answered", 0.3911, 404), ("precision_answered", 0.7, 33)),
     )
 ]
+PAPERS = ("scores", "retention", "judges", "costs", "missed", "recovered", "corpora")
+"""Of the papers' figures."""
 
 
 def figures(scene: Any) -> None:
@@ -113,6 +116,12 @@ def figures(scene: Any) -> None:
     record_lab_scores(gatekeeper, trained, [LabScore("tokens", "recall", 0.9129, n=3210)])
     chat = on("chat-extract-zero", plain_digest("chat"), "e3c_en", "text", locale="en_US")
     record_lab_scores(gatekeeper, chat, FAILED)
+    # The same model on a site's own Italian gold, and a peer on its MIMIC-III beside the same on other notes.
+    own = on("chat-rewrite-zero-it@gemma-3-4b", plain_digest("gemma"), "own-cases-as-written", "text")
+    record_lab_scores(gatekeeper, own, [LabScore("occurrences", "f1", 0.7654, n=300, subject="category AGE")])
+    for gold, value in (("mimic", 0.6543), ("mtsamples", 0.7654)):
+        american = on("modified-presidio", plain_digest("modified"), gold, "text", locale="en_US")
+        record_lab_scores(gatekeeper, american, [LabScore("tokens", "recall_patient_only", value, n=4321)])
     # What is recorded of a site's gold in this way is shown nowhere.
     record_lab_scores(gatekeeper, release, CLAIMED)
 
@@ -135,6 +144,7 @@ class Built:
 @pytest.fixture(scope="module")
 def built(shared_scene: Any, tmp_path_factory: pytest.TempPathFactory) -> Built:
     scene = shared_scene
+    migrate(scene.warehouse.admin_engine(), golds=["own-cases-as-written"])
     figures(scene)
     target = tmp_path_factory.mktemp("target")
     made = dbt(scene.warehouse, target, "build")
@@ -281,6 +291,17 @@ def test_a_published_figure_stands_beside_ours_or_beside_nothing(built: Built) -
     assert len(built.marts["published_survey"]) == 38
 
 
+def test_a_sites_own_notes_come_before_those_that_stand_for_them(built: Built) -> None:
+    beside = built.marts["published_beside_ours"]
+    american = one(beside, table_name="table 2", corpus="MIMIC-III", system="Modified Presidio", measure="recall")
+    assert (american["ours"], american["our_gold"], american["our_notes_of"]) == (0.654, "mimic", "published")
+    counted = {"paper": "Miranda 2025", "system": "gemma3:4b", "setting": "counts of entities and tags"}
+    own = one(beside, **counted, subject="AGE")
+    assert (own["ours"], own["our_gold"], own["our_notes_of"]) == (0.77, "own-cases-as-written", "own_corpus")
+    other = one(beside, **counted, subject="DATE")
+    assert (other["reason"], other["our_gold"]) == ("cannot be had: weights", "own-%-as-written")
+
+
 def test_a_figure_stands_beside_no_other_model_and_no_other_training(built: Built) -> None:
     beside = [row for row in built.marts["published_beside_ours"] if row["paper"] == "Zambare 2026"]
     french = [row for row in beside if row["corpus"] == "MIMIC-III, French identifiers" and row["measure"] == "recall"]
@@ -292,9 +313,9 @@ def test_a_figure_stands_beside_no_other_model_and_no_other_training(built: Buil
     assert {row["reason"] for row in others if row["system"] != "BERT"} == {"cannot be had: weights"}
     women = one(trained_on_names(french), subject="sex F")
     assert (women["our_family"], women["our_subject"], women["reason"]) == ("names", "names sex F", "not measured")
-    # What a site's chat model says stands nowhere: it is none that a paper measured.
+    # What a site's chat model says stands nowhere unless it is one that a paper measured, and beside that alone.
     chats = [row for row in built.marts["published_beside_ours"] if str(row["our_detector"]).startswith("chat-")]
-    assert chats and {row["ours"] for row in chats} == {None}
+    assert {row["our_detector"] for row in chats if row["ours"] is not None} == {"chat-rewrite-zero-it@gemma-3-4b"}
 
 
 def trained_on_names(rows: Sequence[Mapping[str, object]]) -> list[Mapping[str, object]]:
@@ -308,12 +329,19 @@ def test_coverage_counts_every_figure_and_says_why_it_is_alone(built: Built) -> 
         assert len(rows) == table["figures"]
         assert sum(row["ours"] is not None for row in rows) == table["filled"]
         reasons = ("filled", "too_few_cases", "not_measured", "need_weights", "need_notes")
+        reasons += ("need_labels", "no_counterpart")
         assert sum(table[name] for name in reasons) == table["figures"]  # type: ignore[misc]  # counts
     assert sum(row["ours"] is not None for row in beside) > 0
+    assert len(beside) == sum(len(built.marts[f"published_{name}"]) for name in PAPERS)
+    physicians = one(coverage, paper="Aghakasiri 2025", table_name="table 4")
+    assert physicians["need_labels"] == physicians["figures"] == 32
+    described = one(coverage, paper="Zambare 2026", table_name="table 4")
+    assert described["no_counterpart"] == described["figures"] == 14
+    assert all(row["measure_differs"] for row in beside)
     judged = [row for row in beside if row["measure"] == "cire"]
     assert judged and {row["reason"] for row in judged} == {"cannot be had: weights"}
     assert {row["reason"] for row in beside if row["corpus"] in ("i2b2 2014", "CoNLL 2003")} == {
-        *("cannot be had: weights", "cannot be had: notes"),
+        *("cannot be had: weights", "cannot be had: notes", "no counterpart"),
     }
     assert all((row["ours"] is None) == (row["reason"] is not None) for row in beside)
 
@@ -396,4 +424,4 @@ def test_a_seed_is_loaded_again_only_if_its_file_or_what_is_said_of_it_changed(b
         return len(read(built.scene.warehouse)["nearest_corpus"])
 
     assert rows_after() == 1
-    assert rows_after("COMMENT ON TYPE marts.nearest_corpus IS 'as if loaded from another file'") == 23
+    assert rows_after("COMMENT ON TYPE marts.nearest_corpus IS 'as if loaded from another file'") == 34

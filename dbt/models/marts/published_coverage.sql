@@ -5,7 +5,9 @@ select
     count(*) filter (where reason = 'too few cases') as too_few_cases,
     count(*) filter (where reason = 'not measured') as not_measured,
     count(*) filter (where reason = 'cannot be had: weights') as need_weights,
-    count(*) filter (where reason = 'cannot be had: notes') as need_notes
+    count(*) filter (where reason = 'cannot be had: notes') as need_notes,
+    count(*) filter (where reason = 'cannot be had: labels') as need_labels,
+    count(*) filter (where reason = 'no counterpart') as no_counterpart
 from {{ ref('published_beside_ours') }}
 group by paper, table_name
 order by paper, table_name

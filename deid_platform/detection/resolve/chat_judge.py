@@ -17,14 +17,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from deid_platform.detection.api import Candidate, Document
+from deid_platform.detection.chat.spec import asked_model, model_for_workers
 from deid_platform.detection.resolve.judgement import ToWeigh
 from deid_platform.errors import Code, DeidError, did_you_mean
 from deid_platform.keys import module_digest, plain_digest
-from deid_platform.llm.answers import AnswersAt, KeptAnswers
+from deid_platform.llm.answers import AnswersAt
 from deid_platform.llm.api import Schema
 from deid_platform.llm.endpoint import EndpointSpec
-from deid_platform.llm.engines import Engines
-from deid_platform.llm.prompted import Asking, endpoint_of
+from deid_platform.llm.engines import Engines, EngineSpec
+from deid_platform.llm.prompted import Asking
 from deid_platform.llm.prompts import Prompt, Task, names_for
 from deid_platform.llm.questions import Asked, NoAnswer, Question
 
@@ -80,11 +81,11 @@ class ChatJudge:
 
 @dataclass(frozen=True)
 class ChatJudgeSpec:
-    """A prompt and an endpoint; small enough to send to a worker, which connects by itself.
+    """A prompt and a chat model; small enough to send to a worker, which connects by itself.
 
     Attributes:
         prompt: The name of a shipped prompt of such a judge.
-        endpoint: Where the model is.
+        model: An endpoint, or an engine of this process.
         temperature: 0 for the likeliest answer.
         seed: For sampling.
         answers: Where answers are kept; None to keep none.
@@ -92,7 +93,7 @@ class ChatJudgeSpec:
     """
 
     prompt: str
-    endpoint: EndpointSpec
+    model: EndpointSpec | EngineSpec
     temperature: float = 0.0
     seed: int | None = 0
     answers: AnswersAt | None = None
@@ -100,7 +101,7 @@ class ChatJudgeSpec:
 
     @classmethod
     def of(cls, judge: str | None, settings: Settings | None, answers: AnswersAt | None = None) -> ChatJudgeSpec | None:
-        """The judge of that name at the endpoint of `[llm]`; None where the name is of no chat model.
+        """The judge of that name by the model of `[llm]`, or without that section of `[vllm]`; None for another judge.
 
         Raises:
             DeidError: `prompt-unknown`, with the prompts of such a judge; `llm-missing`.
@@ -111,8 +112,8 @@ class ChatJudgeSpec:
         _prompt(name)
         if settings is None:
             raise DeidError(Code.LLM_MISSING)
-        endpoint, asking = endpoint_of(settings), Asking.of(settings)
-        return cls(name, endpoint, asking.temperature, asking.seed, answers)
+        asking = Asking.of(settings)
+        return cls(name, asking.model, asking.temperature, asking.seed, answers)
 
     @property
     def digest(self) -> str:
@@ -122,24 +123,24 @@ class ChatJudgeSpec:
             DeidError: `prompt-unknown`.
         """
         parameters = (f"{self.temperature:g}", str(self.seed))
-        return plain_digest(
-            _prompt(self.prompt).digest, self.endpoint.identity.digest, *parameters, module_digest(*_CODE)
-        )
+        return plain_digest(_prompt(self.prompt).digest, self.model.identity.digest, *parameters, module_digest(*_CODE))
 
     def for_workers(self, workers: int) -> ChatJudgeSpec:
-        """As each of several processes asks: the endpoint's concurrency is divided among them."""
-        return replace(self, endpoint=self.endpoint.for_workers(workers))
+        """As each of several processes asks; see `ChatSpec.for_workers`.
+
+        Raises:
+            DeidError: `settings-invalid` for an engine of this process, whose weights each process would load again.
+        """
+        return replace(self, model=model_for_workers(self.model, workers))
 
     def build(self, models: Engines) -> ChatJudge:
         """The judge, whose model `models` load; nothing is sent yet.
 
         Raises:
             DeidError: `endpoint-refused`; `settings-invalid` for a key or certificates that cannot be read;
-                `store-write` if answers cannot be kept.
+                `store-write` if answers cannot be kept; what an engine raises as it starts.
         """
-        model = models.chat_model(self.endpoint)
-        if self.answers is not None:
-            model = KeptAnswers(model, self.answers)
+        model = asked_model(models, self.model, self.answers)
         return ChatJudge(Asked(_prompt(self.prompt), model, self.temperature, self.seed), strict=self.strict)
 
 

@@ -10,8 +10,8 @@
     experiments       chunks against sentences, one alignment against another
     icd               diagnosis codes before and after
 
-After Aghakasiri 2025 ("Not What the Doctor Ordered", arXiv 2509.14464). Its CIRE is retention by a chat model;
-retention by any other judge has another name (`judges.Kind`).
+After Aghakasiri 2025 ("Not What the Doctor Ordered", arXiv 2509.14464). Its CIRE is retention by a chat model
+that says yes or no; retention by any other judge has another name (`judges.Kind`).
 
 Belongs here: measurements on an original text and a released one. Does not belong here: which identifiers were found
 (`evaluation/scores.py`), or running a chat model.

@@ -1,12 +1,12 @@
-"""The judge that is a chat model, whose retention is CIRE, and several of them by majority.
+"""The judge that is a chat model, and several of them by majority.
 
 Belongs here: what it is asked for, what its answer says, and the majority of some judges. Does not belong here: the
 prompts (`llm/prompts/judges/`), or how good a judge is (`judge_validation.py`).
 
-After Aghakasiri 2025 (6.2.2, figure 6), with prompts of our own: beside yes or no, an answer names what changed, and a
-grammar keeps it to these words where the server can be given one. A prompt of one's own may ask for the paper's yes, it
-changed, or no (`form: yes-no`). An answer that is none of them is a failed judgement, which says why; nothing is read
-into it.
+After Aghakasiri 2025 (6.2.2, figure 6), in words of our own. A prompt whose form is `yes-no` asks what the paper asks,
+and the retention by it is CIRE. The others have an answer name what changed, and a grammar keeps it to these words
+where the server can be given one: theirs is chat retention. An answer that is none of them is a failed judgement, which
+says why; nothing is read into it.
 """
 
 from __future__ import annotations
@@ -69,7 +69,8 @@ class ChatJudge:
         """Which judge it is: the digest is of the prompt, the form, the model as far as it is known, and the seed."""
         form = YES_NO if self._yes_or_no else SCHEMA.source
         digest = sha256(f"{self._asked.digest} {form} {_MAX_TOKENS}".encode())
-        return Identity(Kind.CHAT, self._asked.name, f"sha256:{digest.hexdigest()}")
+        kind = Kind.YES_OR_NO if self._yes_or_no else Kind.CHAT
+        return Identity(kind, self._asked.name, f"sha256:{digest.hexdigest()}")
 
     def judge(self, pairs: Sequence[ChunkPair]) -> list[Verdict]:
         """A verdict a pair, in their order.

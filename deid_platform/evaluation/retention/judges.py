@@ -3,10 +3,10 @@
 Belongs here: what a judge is, what its retention may be called, and an adapter for models that score pairs. Does not
 belong here: the judge without a model (`lexical_judge.py`), or the one that is a chat model (`chat_judge.py`).
 
-CIRE is what Aghakasiri 2025 (6.2.2, figure 6) measure with a chat model, and only a judge that is one may give that
-name to its figures. Their second open question is whether paraphrase detection does better: such a model is a judge by
-`PairClassifier`. A model says its name and the digest of its weights, which go with every figure, so that untrained
-weights cannot pass for a measurement.
+CIRE is what Aghakasiri 2025 (6.2.2, figure 6) measure with a chat model that they ask whether anything changed, yes or
+no, and only a judge that is asked so may give that name to its figures. Their second open question is whether
+paraphrase detection does better: such a model is a judge by `PairClassifier`. A model says its name and the digest of
+its weights, which go with every figure, so that untrained weights cannot pass for a measurement.
 """
 
 from __future__ import annotations
@@ -30,14 +30,18 @@ _DIGEST = regex.compile(r"sha256:[0-9a-f]{64}")
 class Kind(StrEnum):
     """What a judge is."""
 
+    YES_OR_NO = "yes or no"
+    """A chat model that is asked whether anything changed."""
     CHAT = "chat"
+    """One that names what changed."""
     LEXICAL = "lexical"
     PARAPHRASE = "paraphrase"
     ENTAILMENT = "entailment"
 
 
 _METRICS = {
-    Kind.CHAT: "CIRE",
+    Kind.YES_OR_NO: "CIRE",
+    Kind.CHAT: "chat retention",
     Kind.LEXICAL: "lexical retention",
     Kind.PARAPHRASE: "paraphrase retention",
     Kind.ENTAILMENT: "entailment retention",

@@ -79,7 +79,7 @@ class Retention:
     """Retention over notes.
 
     Attributes:
-        metric: What it is called: "CIRE" by a chat model alone.
+        metric: What it is called: "CIRE" by a chat model that says yes or no alone.
         judge: Whose verdicts these are.
         notes: Notes with a chunk.
         mean: Mean of the notes' values; None without notes, or where the judge answered nothing.

@@ -50,7 +50,7 @@ def test_an_example_by_hand() -> None:
     ]
     assert len(judge.seen) == 4  # identical chunks are not shown
     found = retention(counts, judge.identity)
-    assert found.metric == "CIRE"
+    assert found.metric == "chat retention"
     assert found.mean == pytest.approx((2 / 3 + 1 + 0) / 3)
     assert found.pooled == pytest.approx(1 - 3 / 6)
     assert found.answered == pytest.approx(1 - 2 / 5)
@@ -77,9 +77,10 @@ def test_a_judge_that_answers_nothing_has_measured_nothing() -> None:
     assert (found.chunks, found.identical, found.unanswered) == (3, 2, 1)
 
 
-def test_only_a_chat_model_gives_cire() -> None:
+def test_only_a_chat_model_that_says_yes_or_no_gives_cire() -> None:
     assert {kind: Identity(kind, "m", DIGEST).metric for kind in Kind} == {
-        Kind.CHAT: "CIRE",
+        Kind.YES_OR_NO: "CIRE",
+        Kind.CHAT: "chat retention",
         Kind.LEXICAL: "lexical retention",
         Kind.PARAPHRASE: "paraphrase retention",
         Kind.ENTAILMENT: "entailment retention",
