@@ -30,7 +30,7 @@ ARGMAX = "argmax"
 CLINICIAN = 0.95
 """The least share of DOCTOR in what a model gives to DOCTOR and PATIENT of a name for the name to be a clinician's.
 
-Chosen on the notes of the threshold authors (docs/model.md): from 0.95 on, fewer names of patients and relatives get
+Chosen on notes of the threshold authors (docs/detection.md): from 0.95 on, fewer names of patients and relatives get
 the label DOCTOR than by the likelier of the two, although names on lists get it too (`resolve/clinicians.py`).
 """
 _JOINED = GAPS.index("none")
