@@ -7,7 +7,8 @@ recall and precision with the 95% interval of a bootstrap over notes, with what 
 alone. "Clinical words hidden" is the share of the words that are no identifier's and are hidden all the same. A name,
 number, contact or street is missed if any letter of it stands. Eponyms and brands of drugs are those that readers wrote
 down (`whole_notes_terms.tsv`: note, kind, term), every mention outside identifiers; one is kept if no letter of
-it is hidden. What is printed is Markdown, as docs/model.md shows it.
+it is hidden. The last table has how many words of patients' names get the label of staff, and the other way round. What
+is printed is Markdown, as docs/model.md shows it.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ from deid_platform.detection import DetectorSpec
 from deid_platform.engine import LocalEngine
 from deid_platform.evaluation.bootstrap import Estimate, Resampling, column
 from deid_platform.evaluation.scores import NoteCounts, count_note, summarise
-from deid_platform.labels import Label
+from deid_platform.evaluation.tokens import touched, word_offsets
+from deid_platform.labels import PERSONS, Label
 from deid_platform.notes import Note
 
 RESAMPLES = 1000
@@ -53,12 +55,14 @@ class Counted:
         counts: By the inputs.
         patients: Names of the note's own patient, and how many of them are hidden whole, by the inputs.
         terms: Mentions of a kind of term, and how many of them are kept, by the inputs and the kind.
+        persons: Words of each kind of person's names, and how many of them get the other's label, by the inputs.
     """
 
     language: str
     counts: Mapping[str, NoteCounts]
     patients: Mapping[str, tuple[int, int]]
     terms: Mapping[tuple[str, str], tuple[int, int]]
+    persons: Mapping[str, Mapping[Label, tuple[int, int]]]
 
 
 def of_author(one: Author, spec: DetectorSpec) -> list[Counted]:
@@ -77,6 +81,7 @@ def of_author(one: Author, spec: DetectorSpec) -> list[Counted]:
                 for inputs in INPUTS
                 for kind in KINDS
             },
+            {inputs: _persons(item, found[inputs][number]) for inputs in INPUTS},
         )
         for number, item in enumerate(written)
     ]
@@ -99,6 +104,17 @@ def _patients(item: MarkedNote, found: tuple) -> tuple[int, int]:
     ]
     counts = count_note(item.gold.note.text, gold, found)
     return counts.entities, counts.covered_entities
+
+
+def _persons(item: MarkedNote, found: tuple) -> dict[Label, tuple[int, int]]:
+    words = word_offsets(item.gold.note.text)
+
+    def of(label: Label, spans: Iterable) -> np.ndarray:
+        return touched(words, [(span.start, span.end) for span in spans if span.label is label])
+
+    gold, given = ({label: of(label, spans) for label in PERSONS} for spans in (item.gold.spans, found))
+    pairs = (PERSONS, PERSONS[::-1])
+    return {label: (int(gold[label].sum()), int((gold[label] & given[other]).sum())) for label, other in pairs}
 
 
 @cache
@@ -181,6 +197,17 @@ def by_label(notes: Sequence[Counted]) -> str:
     return table(head, rows)
 
 
+def of_persons(notes: Sequence[Counted]) -> str:
+    """Words of each kind of person's names that get the label of the other kind."""
+    rows = []
+    for label, other in (PERSONS, PERSONS[::-1]):
+        counts = [[note.persons[inputs][label] for note in notes] for inputs in INPUTS]
+        words, wrong = (tuple(sum(pair[at] for pair in some) for some in counts) for at in (0, 1))
+        shares = [f"{few:,} ({few / max(1, of):.3f})" for few, of in zip(wrong, words, strict=True)]
+        rows.append((label.value, f"{words[0]:,}", other.value, *shares))
+    return table(("names of", "words", "labelled", "with topics", "text alone"), rows)
+
+
 def of_aims(measured: Mapping[str, Mapping[str, Mapping[str, Estimate]]]) -> dict[str, str]:
     """What was measured, by the measures that there are aims for."""
     said = {"topics": "with topics", "text": "text alone"}
@@ -224,7 +251,7 @@ def main() -> None:
             for group, by_measure in measured.items()
         ]
         print(table(("", "notes", *measured["all"]), rows))
-    print(by_label(groups["all"]))
+    print(by_label(groups["all"]), of_persons(groups["all"]), sep="\n")
     beside = of_aims(measured)
     aims.keep(arguments.json, beside)
     print(aims.beside_aims(beside))

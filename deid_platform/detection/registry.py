@@ -91,6 +91,7 @@ DETECTORS: Mapping[str, tuple[str, ...]] = {
         "local_words",
         "recovery",
         "judge",
+        "clinicians",
         *_LAST,
     ),
     "rules": (*_RULES, "gazetteer", "roster", "days", "ends", "recovery", *_LAST),

@@ -23,6 +23,7 @@ from deid_platform.detection.models.network_server import NetworkServer, Served
 from deid_platform.detection.pipeline import NoteDetector, Pipeline, Stage, detecting, resolving
 from deid_platform.detection.registry import JUDGES, SHIPPED, Model, model_named, stage_names
 from deid_platform.detection.resolve.asked import beside_others
+from deid_platform.detection.resolve.clinicians import relabel_clinicians
 from deid_platform.detection.resolve.cross_note import CrossNoteMentions, Mentioned
 from deid_platform.detection.resolve.days import days
 from deid_platform.detection.resolve.doubt import Doubt
@@ -311,6 +312,7 @@ class _Builder:
             "local_words": lambda: resolving(self._local_words),
             "recovery": lambda: resolving(self._recovery),
             "judge": lambda: self._judgement,
+            "clinicians": lambda: resolving(relabel_clinicians),
             "relatives": lambda: resolving(relabel_relatives),
         }
         stages: dict[str, Stage] = {}

@@ -219,6 +219,8 @@ def test_a_note_says_how_it_writes_its_words() -> None:
     [
         ("Dernier repas hier.", {"Dernier"}),
         ("Attesa referto, ieri sera stabile. Inviata a casa.", {"Attesa", "ieri sera", "Inviata"}),
+        ("Gait steady. Sees Sats in clinic.", {"Sats"}),
+        ("Rota to be agreed by MHC. Case closed.", {"MHC"}),
     ],
 )
 def test_the_ensemble_keeps_shipped_vocabulary(text: str, words: set[str]) -> None:

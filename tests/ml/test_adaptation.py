@@ -6,6 +6,7 @@ import json
 import shutil
 from pathlib import Path
 
+import drawn_notes
 import pytest
 from command_line import deid
 from drawn_notes import answered, drawing_site
@@ -41,11 +42,14 @@ def test_a_model_that_is_not_better_is_not_put_into_its_folder(marked: Path, enc
     assert not (models / "own").exists()
 
 
-def test_a_better_one_takes_the_place_of_the_former_and_says_what_it_learned(
-    marked: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # Four notes tell hardly anything of a model: which of two is better has tests of its own.
-    monkeypatch.setattr(own_model.Comparison, "better", True)
+@pytest.fixture
+def plainly_unintroduced(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In every note names that a model alone finds, so that the notes for the comparison have some."""
+    monkeypatch.setattr(drawn_notes, "SEEN", drawn_notes.ODD)
+
+
+@pytest.mark.usefixtures("plainly_unintroduced")
+def test_a_better_one_takes_the_place_of_the_former_and_says_what_it_learned(marked: Path) -> None:
     own = marked.parent / "models" / "own"
     # In use is one that finds nothing.
     shutil.copytree(ModelFolder.shipped("minilm").path, own)
@@ -55,6 +59,7 @@ def test_a_better_one_takes_the_place_of_the_former_and_says_what_it_learned(
     marked.write_text(text + "[training]\nepochs = 2\n")
     before = ModelFolder(own).digest
     done = own_model.adapt(Site(load_settings(marked)))
+    assert done.comparison.better
     assert (done.folder, done.learned + done.thresholds < 20) == (own, True)
     assert ModelFolder(own).digest != before
     said = ModelFolder(own).card

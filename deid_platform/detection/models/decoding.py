@@ -8,6 +8,9 @@ without thresholds (`ARGMAX`), if its likeliest class is a label. Neighbours of 
 single sign between two of them ("3/14", "Smith-Jones"); unless the model's tags say that the second begins another
 identifier, and a blank stands before it. Without a blank they are not asked: classifiers that read "3/14" as one word
 learned nothing of its parts.
+
+One name has one label: the likeliest over all of its words, and DOCTOR only where little speaks for PATIENT, since a
+policy may keep the names of clinicians.
 """
 
 from __future__ import annotations
@@ -24,6 +27,12 @@ from deid_platform.labels import PERSONS, Label
 
 ARGMAX = "argmax"
 """In place of thresholds: the likeliest class decides, as Zambare 2026 classifies tokens."""
+CLINICIAN = 0.95
+"""The least share of DOCTOR in what a model gives to DOCTOR and PATIENT of a name for the name to be a clinician's.
+
+Chosen on notes of the threshold authors (docs/detection.md): from 0.95 on, fewer names of patients and relatives get
+the label DOCTOR than by the likelier of the two, although names on lists get it too (`resolve/clinicians.py`).
+"""
 _JOINED = GAPS.index("none")
 _LINE = GAPS.index("line")
 _SIGN = SHAPES.index("other")
@@ -92,13 +101,23 @@ def candidates(
     if begins is not None:
         apart |= begins & (tokens.gaps > _JOINED)
     for first, last in _runs(np.where(of_person, len(thresholds.labels), label), apart):
-        # One name has one label: the likeliest over all of its words.
-        kind = label[first] if not of_person[first] else int(probabilities[first : last + 1, 1:].sum(axis=0).argmax())
+        kind = thresholds.labels[label[first]]
+        if of_person[first]:
+            kind = _of_name(probabilities[first : last + 1, 1:].sum(axis=0), thresholds.labels)
         start, end = int(tokens.starts[first]), int(tokens.ends[last])
         if start < end:  # vocabularies of bytes have words of spaces alone
             sure = float(min(1.0, any_of[first : last + 1].max()))
-            found.append(Candidate(start, end, thresholds.labels[kind], source, Evidence.PREDICTED, sure))
+            found.append(Candidate(start, end, kind, source, Evidence.PREDICTED, sure))
     return found
+
+
+def _of_name(sums: NDArray[np.float32], labels: Sequence[Label]) -> Label:
+    """The label of a name, by the sums over its words of the probabilities of each label."""
+    likeliest = labels[int(sums.argmax())]
+    if likeliest is not Label.DOCTOR or Label.PATIENT not in labels:
+        return likeliest
+    clinician, patient = (float(sums[labels.index(label)]) for label in (Label.DOCTOR, Label.PATIENT))
+    return Label.DOCTOR if clinician >= CLINICIAN * (clinician + patient) else Label.PATIENT
 
 
 def _bridge(label: NDArray[np.int64], tokens: Tokens) -> None:

@@ -35,11 +35,21 @@ NONE, P, D = (1, 0, 0, 0), (0.1, 0.9, 0, 0), (0.1, 0, 0.9, 0)
         pytest.param("3", [(0.75, 0.05, 0.2, 0)], [("3", "DATE", 0.25)], id="a threshold for each label"),
         pytest.param("2019/3", [D, D, D], [("2019/3", "DATE", 0.9)], id="a year with a month"),
         pytest.param("oko x", [P, (0.1, 0.2, 0, 0.7)], [("oko x", "PATIENT", 0.9)], id="one name, one label"),
+        pytest.param("x", [(0, 0.04, 0, 0.96)], [("x", "DOCTOR", 1.0)], id="a clinician"),
+        pytest.param("x", [(0, 0.06, 0, 0.94)], [("x", "PATIENT", 1.0)], id="a patient unless surely a clinician"),
+        pytest.param("x", [(0.6, 0.01, 0, 0.39)], [], id="whose name it is does not make it one"),
+        pytest.param("x", [(0.4, 0.01, 0, 0.59)], [("x", "DOCTOR", 0.6)], id="of the two alone"),
         pytest.param("", np.empty((0, 4)), [], id="nothing"),
     ],
 )
 def test_candidates(reader, text, rows, expected):
     assert found(reader, text, rows) == expected
+
+
+def test_a_model_that_knows_no_patients_finds_clinicians(reader):
+    alone = Thresholds((Label.DOCTOR,), (0.5,))
+    (one,) = candidates(reader.read("x"), np.array([(0.4, 0.6)], dtype=np.float32), alone, SOURCE)
+    assert one.label is Label.DOCTOR
 
 
 def test_a_word_is_the_mean_of_its_pieces():

@@ -18,8 +18,19 @@ SENTENCES = [
     ("Okonkwo slept well and was seen by Szymborska this morning.", {"Okonkwo", "Szymborska"}),
     ("Spoke with Nkemelu at the pharmacy; she will fax the list.", {"Nkemelu"}),
     ("Avisamos a Goikoetxea por la tarde; no refiere dolor.", {"Goikoetxea"}),
+    ("Comentamos con Etxeberria, que acepta el traslado.", {"Etxeberria"}),
+    ("Avisado Urkijo, que indica analgesia.", {"Urkijo"}),
+    ("Llamamos a Tchouaméni y no contesta.", {"Tchouaméni"}),
+    ("Le acompaña Ainhoa en la consulta.", {"Ainhoa"}),
+    ("Pedimos a Yurrebaso que repita la ecografía.", {"Yurrebaso"}),
     ("Sentito Bevilacqua al telefono, la moglie passa domani.", {"Bevilacqua"}),
     ("Appel de Kergoat ce matin, pas de fièvre.", {"Kergoat"}),
+]
+
+# Names that it misses: a model that finds one fails the test, and the line goes up.
+MISSED = [
+    ("Avisamos a Etxeberria por la tarde; no refiere dolor.", {"Etxeberria"}),
+    ("Derivo a Mendizorroza para valoración.", {"Mendizorroza"}),
 ]
 
 
@@ -40,7 +51,10 @@ def test_it_is_small_and_what_its_card_says() -> None:
     assert set(FOLDER.card["thresholds"]) == {label.value for label in Label}
 
 
-@pytest.mark.parametrize(("text", "names"), SENTENCES)
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [*SENTENCES, *(pytest.param(*line, marks=pytest.mark.xfail(strict=True, reason="missed")) for line in MISSED)],
+)
 def test_it_finds_names_that_nothing_introduces(model: TokenClassifier, text: str, names: set[str]) -> None:
     (some,) = found(model, text)
     assert all(any(name in surface for surface, _, _ in some) for name in names)
