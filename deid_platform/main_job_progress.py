@@ -9,10 +9,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import count
 from time import monotonic
 
 import dagster as dg
-from dagster._core.events.log import EventLogEntry
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -80,10 +80,11 @@ def watched(
     # Progress is ours to show; Dagster's loggers would write over it.
     logging.getLogger("dagster").setLevel(logging.CRITICAL)
     with _shown(what, len(job.nodes), console) as begins:
+        steps = count(1)
 
-        def heard(entry: EventLogEntry) -> None:
+        def heard(entry: dg.EventLogEntry) -> None:
             if entry.dagster_event_type is dg.DagsterEventType.STEP_START:
-                begins((entry.step_key or "").replace("__", "/"))
+                begins(next(steps), (entry.step_key or "").replace("__", "/"))
 
         # Called by the instance itself as it stores an event, so that nobody has to ask it again and again.
         instance.add_event_listener(run_id, heard)
@@ -91,28 +92,18 @@ def watched(
 
 
 @contextmanager
-def _shown(what: str, steps: int, console: Console) -> Iterator[Callable[[str], None]]:
-    """Takes the name of each step as it begins."""
+def _shown(what: str, steps: int, console: Console) -> Iterator[Callable[[int, str], None]]:
+    """Takes number and name of each step as it begins."""
     if not console.is_terminal:
-        yield _lines(what, steps, console)
+        since = monotonic()
+
+        def line(number: int, step: str) -> None:
+            seconds = monotonic() - since
+            console.print(f"{what}  {number} of {steps}  {step}  {seconds:,.0f} s", markup=False, highlight=False)
+
+        yield line
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as bars:
-        task = bars.add_task(what, total=steps, completed=-1)
-
-        def begins(step: str) -> None:
-            bars.update(task, advance=1, description=f"{what}  {step}")
-
-        yield begins
-
-
-def _lines(what: str, steps: int, console: Console) -> Callable[[str], None]:
-    since, begun = monotonic(), 0
-
-    def begins(step: str) -> None:
-        nonlocal begun
-        begun += 1
-        seconds = monotonic() - since
-        console.print(f"{what}  {begun} of {steps}  {step}  {seconds:,.0f} s", markup=False, highlight=False)
-
-    return begins
+        task = bars.add_task(what, total=steps)
+        yield lambda number, step: bars.update(task, completed=number - 1, description=f"{what}  {step}")

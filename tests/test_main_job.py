@@ -15,7 +15,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 from looks import looked
-from tutorials import walk
+from tutorials import page, walk
 
 from deid_platform.corpora.hospital import HospitalSpec, write
 from deid_platform.keys import plain_digest
@@ -191,6 +191,13 @@ def reader(first: subprocess.CompletedProcess[str], installation: Path) -> Path:
     (folder / ".deid").mkdir(parents=True)
     (folder / ".deid" / "deliveries").symlink_to(installation.parent / "deliveries")
     return folder
+
+
+def test_the_tutorial_shows_the_lines_that_a_summary_has(first: subprocess.CompletedProcess[str]) -> None:
+    (shown,) = re.findall(r"^```text\n(.*?)^```$", page("first-delivery.md"), re.MULTILINE | re.DOTALL)
+    lines = [line for line in shown.splitlines() if re.search(r"\S  +\S", line)]
+    assert len(lines) > 30
+    assert [name for line in lines if (name := re.split(r"  +", line.strip())[0]) not in first.stdout] == []
 
 
 def test_the_tutorial_of_the_first_delivery(reader: Path) -> None:
