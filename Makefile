@@ -1,21 +1,22 @@
 # Everything a newcomer runs. Needs make and Python 3.11 to 3.13; the rest is installed into .venv.
 .DEFAULT_GOAL := help
-.PHONY: help demo check test test-all test-ml test-card test-llm test-upgrade test-image soak model ui psql bench lint format constraints clean
+.PHONY: help demo site check test test-all test-ml test-card test-llm test-upgrade test-image soak model ui psql bench lint format constraints clean
 
 VENV := .venv
 BIN := $(VENV)/bin
 PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 	$$p -c 'import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 14))' 2>/dev/null && echo $$p && break; done)
-NOTES ?= 1500
 export DO_NOT_TRACK := 1
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /	/' | expand -t 14
 
 demo: $(VENV)/.base  ## a synthetic hospital, two deliveries, one release in Postgres
-	@$(BIN)/deid hospital --notes $(NOTES)
-	@$(BIN)/deid db bootstrap
-	@$(BIN)/deid refresh
+	@$(BIN)/deid demo $(if $(NOTES),--notes $(NOTES))
+
+site: $(VENV)/.dev  ## the documentation as pages with search, in build/site; no page asks another host for anything
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	@echo "python3 -m http.server --directory build/site shows it, with search"
 
 # Which tests each loop runs is said in tests/loops.py.
 PYTEST = $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=10
@@ -105,7 +106,7 @@ COMPILE = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m compileall -q deid_platform 
 
 $(VENV)/.base: $(VENV)/bin/python pyproject.toml constraints.txt
 	@echo "installing the platform (about a minute)" >&2
-	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	@$(BIN)/pip install --disable-pip-version-check -c constraints.txt -e .
 	@$(COMPILE)
 	@touch $@
 

@@ -1,7 +1,7 @@
 """Runs the main job from the command line, delivery by delivery, on the installation's Dagster instance.
 
-Belongs here: which deliveries need a run, running them with progress; the marts alone, surrogate corpora alone. Does
-not belong here: what the job consists of (`definitions.py`) or what it does (`refresh/`).
+Belongs here: which deliveries need a run, running them; the marts alone, surrogate corpora alone. Does not belong here:
+what the job consists of (`definitions.py`), what it does (`refresh/`) or how far it is (`main_job_progress.py`).
 """
 
 from __future__ import annotations
@@ -9,27 +9,24 @@ from __future__ import annotations
 import errno
 import logging
 import sqlite3
-import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from time import monotonic
 from uuid import uuid4
 
 import dagster as dg
 from dagster._core.storage.dagster_run import NOT_FINISHED_STATUSES
 from dagster._core.storage.tags import MAX_RETRIES_TAG, PARTITION_NAME_TAG
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from sqlalchemy.exc import DBAPIError
 
 from deid_platform.bench.corpora import CorpusKey
 from deid_platform.definitions import build_defs
 from deid_platform.errors import Code, DeidError
+from deid_platform.main_job_progress import TimeLeft, watched, weights
 from deid_platform.notes import Delivery
-from deid_platform.refresh.archive import hours_and_minutes
 from deid_platform.refresh.due import pending
 from deid_platform.refresh.known_files import forget_files
 from deid_platform.refresh.lock import installation_lock
@@ -46,11 +43,9 @@ _NO_RETRY = {MAX_RETRIES_TAG: "0"}
 _QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 _OF_DBT = ("marts", "papers")
 _WITHOUT_DETECTOR = ("surrogate_notes", "corpus_statistics")
-_POLL_SECONDS = 0.2
 _MOST_RUNS = 3
 """How often a delivery is run in one refresh, if each run of others makes it due again."""
 _UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EIO)
-_STEP_EVENTS = {dg.DagsterEventType.STEP_START, dg.DagsterEventType.STEP_SUCCESS}
 
 
 @dataclass(frozen=True)
@@ -227,12 +222,12 @@ def _refresh(
     instance.add_dynamic_partitions("delivery", [delivery.key for delivery in wanted])
     outcomes: list[Refreshed] = []
     while due:
-        begun = monotonic()
+        left = TimeLeft(weights(site, due))
         for done, delivery in enumerate(due):
             if done:
-                left = (monotonic() - begun) / done * (len(due) - done)
-                console.print(f"{done} of {len(due)} deliveries; about {hours_and_minutes(left)} left", highlight=False)
+                console.print(str(left), highlight=False)
             outcomes.append(_run(job, instance, delivery, console))
+            left.through(delivery)
         # They may tell what changes an earlier one's rows: a name, or the mother of a newborn whose notes it brought.
         runs = Counter(outcome.delivery for outcome in outcomes)
         enough = {it.delivery for it in outcomes if it.failure or runs[it.delivery] == _MOST_RUNS}
@@ -253,7 +248,7 @@ def _was_stopped(instance: dg.DagsterInstance, delivery: Delivery) -> bool:
 
 def _run(job: dg.JobDefinition, instance: dg.DagsterInstance, delivery: Delivery, console: Console) -> Refreshed:
     run_id = str(uuid4())
-    with _watched(job, instance, run_id, delivery.key, console):
+    with watched(job, instance, run_id, delivery.key, console):
         result = job.execute_in_process(
             partition_key=delivery.key,
             instance=instance,
@@ -283,40 +278,3 @@ def _failure(result: dg.ExecuteInProcessResult) -> str:
     if checks:
         return f"checks failed: {', '.join(checks)}"
     return "the run failed outside its steps: see it in the UI"
-
-
-@contextmanager
-def _watched(
-    job: dg.JobDefinition, instance: dg.DagsterInstance, run_id: str, what: str, console: Console
-) -> Iterator[None]:
-    """A bar that counts finished steps, read from the instance's own event log while the job runs."""
-    # Progress is ours to show; Dagster's loggers would write over it.
-    logging.getLogger("dagster").setLevel(logging.CRITICAL)
-    if not console.is_terminal:  # nobody sees the bar, and reading the log again and again costs the run seconds
-        yield
-        return
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    done = threading.Event()
-    with Progress(*columns, console=console, transient=True) as bars:
-        task = bars.add_task(what, total=len(job.nodes))
-
-        def poll() -> None:
-            cursor = None
-            while not done.wait(_POLL_SECONDS):
-                new = instance.get_records_for_run(run_id, cursor=cursor, of_type=_STEP_EVENTS)
-                cursor = new.cursor
-                for record in new.records:
-                    entry = record.event_log_entry
-                    if entry.dagster_event_type is dg.DagsterEventType.STEP_SUCCESS:
-                        bars.advance(task)
-                    else:
-                        step = (entry.step_key or "").replace("__", "/")
-                        bars.update(task, description=f"{what}  {step}")
-
-        watcher = threading.Thread(target=poll, daemon=True)
-        watcher.start()
-        try:
-            yield
-        finally:
-            done.set()
-            watcher.join()

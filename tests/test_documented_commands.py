@@ -16,7 +16,7 @@ from deid_platform.cli import app
 from deid_platform.errors import Code
 
 ROOT = Path(__file__).parents[1]
-PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
 DEID = typer.main.get_command(app)
 
 
@@ -50,7 +50,7 @@ def test_a_command_that_is_not_there_is_noticed() -> None:
     assert list(unknown("refresh --delivery hospital@2026-01-05 --foce")) == ["--foce"]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_command_of_a_page_is_there(page: Path) -> None:
     said = commands(page.read_text(encoding="utf-8"))
     assert [(line, word) for line in said for word in unknown(line)] == []

@@ -15,6 +15,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 from looks import looked
+from tutorials import page, walk
 
 from deid_platform.corpora.hospital import HospitalSpec, write
 from deid_platform.keys import plain_digest
@@ -178,6 +179,59 @@ def test_the_doctor_finds_all_well(first: subprocess.CompletedProcess[str]) -> N
     examined = deid("doctor")
     assert examined.returncode == 0, examined.stdout
     assert re.search(r"yes\s+warehouse", examined.stdout)
+
+
+# After what counts the deliveries, since the tutorials make two more.
+
+
+@pytest.fixture(scope="module")
+def reader(first: subprocess.CompletedProcess[str], installation: Path) -> Path:
+    """The folder of somebody who walks the tutorials: that of a demonstration."""
+    folder = installation.parent / "reader"
+    (folder / ".deid").mkdir(parents=True)
+    (folder / ".deid" / "deliveries").symlink_to(installation.parent / "deliveries")
+    return folder
+
+
+def test_the_tutorial_shows_the_lines_that_a_summary_has(first: subprocess.CompletedProcess[str]) -> None:
+    (shown,) = re.findall(r"^```text\n(.*?)^```$", page("first-delivery.md"), re.MULTILINE | re.DOTALL)
+    lines = [line for line in shown.splitlines() if re.search(r"\S  +\S", line)]
+    assert len(lines) > 30
+    assert [name for line in lines if (name := re.split(r"  +", line.strip())[0]) not in first.stdout] == []
+
+
+def test_the_tutorial_of_the_first_delivery(reader: Path) -> None:
+    before, _, checked, refreshed, read, withdrawn, examined = walk("first-delivery.md", reader)
+    assert "gate profile demo" in before
+    assert re.search(r"yes\s+warehouse", examined)
+    assert "exit status 3" in checked
+    assert "empty_text" in checked
+    assert "hospital@2026-01-19: promoted" in refreshed
+    assert "[PATIENT]" in read
+    assert "Sinemet 25/100 three times a day" in read
+    assert not re.search("Brennick|Edgar|4471902|03/28", read)
+    assert re.search(r"withdrawn: [1-9]", withdrawn)
+    assert re.search(r"^ +0$", withdrawn, re.MULTILINE)
+
+
+def test_the_tutorial_of_the_first_cohort(reader: Path) -> None:
+    _, with_the_word, around, without_relatives, scores, extracted, read = walk("first-cohort.md", reader)
+    (patients,) = re.findall(r"\| +(\d+)$", with_the_word, re.MULTILINE)
+    (cohort,) = re.findall(r"^ +(\d+)$", without_relatives, re.MULTILINE)
+    assert 0 < int(cohort) < int(patients)
+    assert "mother had diabetes" in around.lower()
+    assert "recall" in scores
+    assert "stands" in extracted
+    assert re.search(r"^\d+ notes, [1-9]\d* patients$", read, re.MULTILINE)
+
+
+def test_the_tutorial_of_the_decision(reader: Path) -> None:
+    written, gate, key, signed, determined = walk("decide.md", reader)
+    assert written.rstrip().endswith(".html")
+    assert "gate profile demo" in gate
+    assert "public key" in key
+    assert re.search(r"unfit, by A\. Officer", signed)
+    assert "unfit" in determined
 
 
 @pytest.mark.thorough

@@ -34,6 +34,7 @@ def refresh(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[Delivery]]:
         rounds = iter(due)
         monkeypatch.setattr(main_job, "due_after_search", lambda *_: (next(rounds), []))
         monkeypatch.setattr(main_job, "pending", lambda *_: next(rounds, due[-1]))
+        monkeypatch.setattr(main_job, "weights", lambda _, which: dict.fromkeys(which, 1))
         monkeypatch.setattr(
             main_job,
             "_run",

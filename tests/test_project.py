@@ -38,9 +38,14 @@ def test_constraints_name_versions_and_no_places() -> None:
     assert not re.search(r"https?:|file:|@", (ROOT / "constraints.txt").read_text())
 
 
-def test_the_readmes_commands_are_targets() -> None:
+def _pages_of_first_hour() -> str:
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs" / "tutorials").glob("*.md")]
+    return "\n".join(page.read_text(encoding="utf-8") for page in pages)
+
+
+def test_the_commands_of_the_first_pages_are_targets() -> None:
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.M))
-    named_there = re.findall(r"(?:^    |\| |`)make (?:-s )?([a-z-]+)", (ROOT / "README.md").read_text(), re.M)
+    named_there = re.findall(r"(?:^    |\| |`)make (?:-s )?([a-z-]+)", _pages_of_first_hour(), re.M)
     assert {"demo", "check", "test", "test-all", "psql", "ui", "bench"} <= set(named_there) <= targets
 
 
@@ -51,7 +56,7 @@ def test_continuous_integration_runs_the_readmes_test_command() -> None:
 
 
 def test_links_in_documents_lead_somewhere() -> None:
-    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]:
+    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]:
         for target, heading in re.findall(r"\]\(([^)#]*)#?([^)]*)\)", page.read_text(encoding="utf-8")):
             if target.startswith("http"):
                 continue
@@ -90,5 +95,5 @@ def _written() -> Iterator[Path]:
 
 def test_no_page_has_a_place_that_was_to_be_filled_in() -> None:
     unfinished = re.compile(r"\b(?:TABLE_[A-Z]+|TODO|FIXME|TBD|XXX)\b")
-    pages = [*(ROOT / "docs").glob("*.md"), ROOT / "README.md"]
+    pages = [*(ROOT / "docs").rglob("*.md"), ROOT / "README.md"]
     assert [page.name for page in pages if unfinished.search(page.read_text(encoding="utf-8"))] == []

@@ -20,9 +20,11 @@ from deid_platform.cli.terminal import Config, Json, console, counted, out, prog
 from deid_platform.errors import Code, DeidError
 from deid_platform.stopping import check, requested, watched
 
+DEMONSTRATION_NOTES = 1500
+
 
 def hospital(
-    notes: Annotated[int, typer.Option(min=20, help="Notes over all deliveries.")] = 1500,
+    notes: Annotated[int, typer.Option(min=20, help="Notes over all deliveries.")] = DEMONSTRATION_NOTES,
     seed: Annotated[int, typer.Option(help="The same seed writes the same bytes.")] = 7,
     feed: Annotated[str, typer.Option(help="The feed of deid.toml to write to.")] = "hospital",
     held_out: Annotated[

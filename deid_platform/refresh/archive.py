@@ -100,9 +100,9 @@ class Pace:
 
 
 def hours_and_minutes(seconds: float) -> str:
-    """A time as an estimate bears it."""
+    """A time as an estimate bears it: "2 h 05 min", "34 min"."""
     hours, minutes = divmod(max(1, round(seconds / 60)), 60)
-    return f"{hours:,} h {minutes:02} min"
+    return f"{hours:,} h {minutes:02} min" if hours else f"{minutes} min"
 
 
 def archives(site: Site) -> list[Archive]:

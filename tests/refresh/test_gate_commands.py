@@ -1,4 +1,4 @@
-"""README's recipe for a feed without topics and without gold, as people type it, and what may go wrong in it."""
+"""What docs/own-notes.md says of a feed without topics and without gold, as people type it, and what may go wrong."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from deid_platform.warehouse.promotion import Promotion
 from deid_platform.warehouse.queries import ledger
 from deid_platform.warehouse.roles import Role
 
-README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "own-notes.md").read_text(encoding="utf-8")
 EHR = Delivery("ehr", "2026-01-05")
 LATER = str(datetime.now(tz=UTC).date() + timedelta(days=90))
 
 
 def recipe(command: str) -> list[str]:
-    """README's own command on the delivery, on a day that is yet to come."""
-    (found,) = re.findall(rf"^ +\.venv/bin/deid ({command} ehr@(?:.*\\\n)?.*)$", README, re.MULTILINE)
+    """The page's own command on the delivery, on a day that is yet to come."""
+    (found,) = re.findall(rf"^ +\.venv/bin/deid ({command} ehr@(?:.*\\\n)?.*)$", PAGE, re.MULTILINE)
     return shlex.split(re.sub(r"(?<=--until )\S+", LATER, found.replace("\\\n", " ")))
 
 
@@ -53,9 +53,9 @@ def waived(*requirements: str, **changes: str) -> list[str]:
 
 @pytest.fixture(scope="module", autouse=True)
 def site(installation, warehouse, tmp_path_factory) -> Site:
-    """README's deid.toml, with deliveries of its own and a smaller bench."""
-    folder = tmp_path_factory.mktemp("readme")
-    block = README.split("Write a `deid.toml`:")[1].split("and then")[0]
+    """The page's deid.toml, with deliveries of its own and a smaller bench."""
+    folder = tmp_path_factory.mktemp("own-notes")
+    block = PAGE.split("Write a `deid.toml`:")[1].split("and then")[0]
     text = re.sub(r"^    ", "", block, flags=re.MULTILINE).replace("/data/deliveries", str(folder / "deliveries"), 1)
     (columns,) = (feed["columns"] for feed in tomllib.loads(text)["feeds"].values())
     note = {"note_id": "1", "note_type": "progress note", next(k for k, v in columns.items() if v == "text"): "Stable."}

@@ -83,7 +83,7 @@ def test_the_notes_of_a_release_are_for_analysts_and_quote_no_note(site) -> None
 
 @pytest.fixture(scope="module")
 def sepsis(site) -> Iterator[None]:
-    """A project with a grant and a member, as README makes one."""
+    """A project with a grant and a member, as docs/own-notes.md makes one."""
     made = [
         deid("project", "set", "sepsis", "--purpose", "outcomes of sepsis", "--until", "2099-06-30"),
         deid("project", "grant", "sepsis", "--site", "north", "--note-type", "progress note"),
