@@ -55,9 +55,7 @@ class Queue:
         waiting: How many requests wait.
     """
 
-    def __init__(
-        self, staff: Asking, policies: Sequence[str], *, workers: int, places: int, seconds: float
-    ) -> None:
+    def __init__(self, staff: Asking, policies: Sequence[str], *, workers: int, places: int, seconds: float) -> None:
         self.workers, self.places, self.seconds = workers, places, seconds
         self.ready = False
         self.waiting = 0
@@ -104,9 +102,24 @@ class Queue:
         """
         if not self.ready:
             raise DeidError(Code.SERVICE_STARTING)
+        begun = monotonic()
+        try:
+            self._free.acquire_nowait()
+        except anyio.WouldBlock:
+            await self._wait(stream=stream)
+        started = monotonic()
+        until = (started if stream else begun) + self.seconds
+        try:
+            if started >= until:  # a process that is asked now would be ended at once
+                raise DeidError(Code.DEADLINE_PASSED)
+            return await self._asked(asked, until)
+        finally:
+            self._free.release()
+            self._lasted += (monotonic() - started - self._lasted) / 8
+
+    async def _wait(self, *, stream: bool) -> None:
         if not stream and self.waiting >= self.places:
             raise DeidError(Code.SERVICE_BUSY)
-        begun = monotonic()
         self.waiting += 1
         try:
             with anyio.fail_after(math.inf if stream else self.seconds):
@@ -115,12 +128,6 @@ class Queue:
             raise DeidError(Code.DEADLINE_PASSED) from None
         finally:
             self.waiting -= 1
-        started = monotonic()
-        try:
-            return await self._asked(asked, (started if stream else begun) + self.seconds)
-        finally:
-            self._free.release()
-            self._lasted += (monotonic() - started - self._lasted) / 8
 
     async def _asked(self, asked: Asked, until: float | None) -> Answered:
         # Not given up when the client goes: the thread waits at the pipe until the process has answered or is ended.

@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
+from service_client import InThisProcess, client_of, note, service_of
 from starlette.testclient import TestClient
 
 import deid_platform
 from deid_platform.notes import Note, Patient, Topics
-from service_client import InThisProcess, client_of, note, service_of
 
 ANN = {"first_name": "Ann", "last_name": "Quillfeather", "birth_date": "1950-03-03"}
 SECRET = "6d1f0c8a94e7b25310fd86a2c7e95b40"
@@ -45,7 +45,9 @@ def test_a_row_of_the_roster_is_known_for_its_request_alone(client: TestClient) 
     assert asked(client, note(text, patient=ANN))[0]["text"] == "the [PATIENT] chart"
     assert asked(client, note(text))[0]["text"] == text
     # Also of others in the same request: one patient's note may name another.
-    others = asked(client, note("Ward round.", patient_id="p1", patient=ANN), note("Bed of Ann Quillfeather", patient_id="p2"))
+    others = asked(
+        client, note("Ward round.", patient_id="p1", patient=ANN), note("Bed of Ann Quillfeather", patient_id="p2")
+    )
     assert "Quillfeather" not in others[1]["text"]
 
 
@@ -58,10 +60,11 @@ def test_rows_of_a_request_stand_beside_those_of_the_service() -> None:
 
 
 def test_what_one_note_tells_of_its_patient_is_found_in_the_patients_other_notes(client: TestClient) -> None:
-    tells = note("Mrs. Brackenridge was seen.", patient_id="p")
-    alone = asked(client, note("brackenridge slept well", patient_id="p"))[0]["text"]
-    assert alone == "brackenridge slept well"
-    assert asked(client, note(alone, patient_id="p"), tells)[0]["text"] == "[PATIENT] slept well"
+    tells, text = note("Seen by Dr. Wamsutter Ostrowe.", patient_id="p"), "Wounds healed, plan as by Ostrowe service."
+    assert asked(client, note(text, patient_id="p"))[0]["text"] == text
+    assert asked(client, note(text, patient_id="q"), tells)[0]["text"] == text
+    told, _ = asked(client, note(text, patient_id="p"), tells)
+    assert told["text"] == "Wounds healed, plan as by [DOCTOR] service."
 
 
 def test_a_note_that_leaks_is_withheld_with_its_code_and_no_text() -> None:
@@ -123,7 +126,7 @@ def test_surrogates_are_those_of_the_sites_key(tmp_path: Path) -> None:
     assert answer["text"] == python.text
     assert "Quillfeather" not in answer["text"]
     assert "[" not in answer["text"]
-    (start, end, label) = answer["spans"][0]
+    (start, _, label) = answer["spans"][0]
     assert (answer["text"][start - 4 : start], label) == ("Ms. ", "PATIENT")
     other = client_of(service_of(InThisProcess(**{**options, "site": "south"}), "surrogate"))
     assert asked(other, sent)[0]["text"] != answer["text"]
