@@ -19,6 +19,7 @@ from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Note, Patient
 from deid_platform.service.access import Tokens
 from deid_platform.service.bodies import check_kind, whole
+from deid_platform.service.fhir import FHIR_JSON, Deidentification, outcome_of
 from deid_platform.service.forms import (
     LineForm,
     NoteAnswer,
@@ -34,7 +35,7 @@ from deid_platform.service.metrics import CONTENT_TYPE, Metrics
 from deid_platform.service.openapi import document, page
 from deid_platform.service.queue import Queue
 from deid_platform.service.streams import NDJSON, Stream
-from deid_platform.service.watching import Entry, Watched
+from deid_platform.service.watching import RETRIED, Entry, Watched, status_of
 from deid_platform.service.work import Asked
 
 JSON = "application/json"
@@ -109,7 +110,7 @@ class Service:
         policy = self._policy(form.policy)
         answers = await self._answers(form.notes, policy, text=text)
         for answer in answers:
-            self._told(request.scope, answer)
+            self._told(request.scope, _code(answer))
         return _json(NotesAnswer(policy=policy, notes=answers))
 
     async def _answers(self, forms: list[NoteForm], policy: str, *, text: bool) -> list[NoteAnswer]:
@@ -148,7 +149,7 @@ class Service:
 
         answering = Stream(
             ask,
-            lambda answer: self._told(scope, answer),
+            lambda answer: self._told(scope, _code(answer)),
             under_way=2 * self.queue.workers,
             most=self.limits.bytes,
             seconds=self.limits.seconds,
@@ -158,6 +159,27 @@ class Service:
             await answering(scope, receive, send)
         finally:
             self._streams -= 1
+
+    async def fhir(self, request: Request) -> Response:
+        """A FHIR resource, or those of a Bundle; a failure is an OperationOutcome."""
+        entry: Entry = request.scope["entry"]
+        try:
+            check_kind(request.scope, FHIR_JSON, JSON)
+            asked = Deidentification.of(await self._body(request))
+            policy = self._policy(request.query_params.get("policy"))
+            outcomes = await self.queue.ask(Asked(asked.notes, asked.patients, policy)) if asked.notes else ()
+        except DeidError as error:
+            if error.code in RETRIED:
+                raise
+            entry.code = error.code.slug
+            return JSONResponse(outcome_of(error), status_of(error), media_type=FHIR_JSON)
+        for outcome in outcomes:
+            self._told(request.scope, outcome.withheld.code.slug if outcome.withheld else None)
+        try:
+            return JSONResponse(asked.answer(outcomes), media_type=FHIR_JSON)
+        except DeidError as error:
+            entry.code = error.code.slug
+            return JSONResponse(outcome_of(error), 422, media_type=FHIR_JSON)
 
     async def _body(self, request: Request) -> bytes:
         return await whole(request.scope, request.receive, most=self.limits.bytes, seconds=self.limits.seconds)
@@ -174,12 +196,12 @@ class Service:
             raise DeidError(Code.POLICY_UNKNOWN, f"known: {', '.join(self.policies)}")
         return named
 
-    def _told(self, scope: Scope, answer: NoteAnswer) -> None:
-        """Counts a note that was answered."""
+    def _told(self, scope: Scope, withheld: str | None) -> None:
+        """Counts a note that was answered: redacted, or withheld with a code."""
         entry: Entry = scope["entry"]
         entry.notes += 1
-        entry.withheld += answer.withheld is not None
-        self.metrics.note("redacted" if answer.withheld is None else answer.withheld.code)
+        entry.withheld += withheld is not None
+        self.metrics.note(withheld or "redacted")
 
 
 def app_of(service: Service, tokens: Tokens) -> ASGIApp:
@@ -192,6 +214,7 @@ def app_of(service: Service, tokens: Tokens) -> ASGIApp:
         ("GET", "/docs"): service.docs,
         ("POST", "/v1/redact"): service.redact,
         ("POST", "/v1/detect"): service.detect,
+        ("POST", "/fhir/$de-identify"): service.fhir,
     }
     streams: Mapping[tuple[str, str], ASGIApp] = {("POST", "/v1/redact/stream"): service.stream}
 
@@ -211,6 +234,10 @@ def app_of(service: Service, tokens: Tokens) -> ASGIApp:
         queue=service.queue,
         metrics=service.metrics,
     )
+
+
+def _code(answer: NoteAnswer) -> str | None:
+    return None if answer.withheld is None else answer.withheld.code
 
 
 def _json(form: BaseModel) -> Response:

@@ -189,15 +189,20 @@ def note_of(form: NoteForm) -> tuple[Note, Patient | None]:
     return note, patient
 
 
-def record(cells: Mapping[str, object], role: Role) -> Record:
+def record(cells: Mapping[str, object], role: Role, *, undated: bool = False) -> Record:
     """A note, or a patient's row, from its cells.
+
+    Args:
+        cells: By the names of fields.
+        role: What it is.
+        undated: Whether a patient's row stands without a birth date that is none, as a year alone.
 
     Raises:
         DeidError: `note-invalid` with the reason: a date that is none refuses too, since whoever sent it can mend it.
     """
     latest = datetime.now(UTC).date() + timedelta(days=1)
     made, reason = record_of(cells, _SHAPES[role], max_chars=MAX_CHARS, latest=latest)
-    if made is None or reason is not None:
+    if made is None or (reason is not None and not undated):
         raise DeidError(Code.NOTE_INVALID, (reason or Reason.MALFORMED_ROW).value)
     return made
 

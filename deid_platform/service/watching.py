@@ -41,12 +41,18 @@ _STATUS: Mapping[Code, int] = {
     Code.TOKEN_REFUSED: 401,
     Code.REQUEST_SLOW: 408,
     Code.REQUEST_TOO_LARGE: 413,
-    Code.RESOURCE_WITHHELD: 422,
-    Code.NOTE_INVALID: 422,
     Code.INTERNAL: 500,
     **dict.fromkeys((Code.SERVICE_BUSY, Code.SERVICE_STARTING, Code.DEADLINE_PASSED, Code.WORKER_LOST), 503),
 }
-_LATER = (Code.SERVICE_BUSY, Code.SERVICE_STARTING)
+RETRIED = (Code.SERVICE_BUSY, Code.SERVICE_STARTING)
+"""After which the same request may be answered: the answer says when."""
+
+
+def status_of(error: DeidError) -> int:
+    """The status of the answer to a request that fails by an error."""
+    if error.code is Code.REQUEST_INVALID:
+        return {"path": 404, "method": 405, "content type": 415}.get(error.ref or "", 400)
+    return _STATUS.get(error.code, 400)
 
 
 @dataclass
@@ -168,12 +174,9 @@ class Watched:
             raise DeidError(Code.REQUEST_INVALID, "method" if path in self._paths else "path")
 
     def _error(self, error: DeidError) -> Response:
-        status = _STATUS.get(error.code, 400)
-        if error.code is Code.REQUEST_INVALID:
-            status = {"path": 404, "method": 405, "content type": 415}.get(error.ref or "", 400)
         headers = {}
         if error.code is Code.TOKEN_REFUSED:
             headers["WWW-Authenticate"] = "Bearer"
-        if error.code in _LATER:
+        if error.code in RETRIED:
             headers["Retry-After"] = str(self._queue.retry_after)
-        return JSONResponse({"error": error_of(error).model_dump(exclude_none=True)}, status, headers)
+        return JSONResponse({"error": error_of(error).model_dump(exclude_none=True)}, status_of(error), headers)
