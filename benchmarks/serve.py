@@ -4,8 +4,9 @@
 
 Clients of this process send whole notes of the library's authors in English, one a request, each with a row of the
 roster, and ask again as soon as they are answered. Beside the seconds of the clock stand those of the processor that
-the service used for a request, since a shared machine has no core free. `--soak 3600` then has 8 clients ask for an hour, and shows memory
-each minute. Memory is the proportional share (PSS) of all processes of the service: what they share counts once.
+the service used for a request, since a shared machine has no core free. `--soak 3600` then has 8 clients ask for an
+hour, and shows memory each minute. Memory is the proportional share (PSS) of all processes of the service: what they
+share counts once.
 """
 
 from __future__ import annotations
@@ -145,15 +146,16 @@ def main() -> None:
     print(f"{len(sent):,} notes, {np.mean([len(body) for body in sent]):,.0f} bytes a request on average")
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} before, {arguments.workers} workers")
     with served(arguments.workers, arguments.detector) as (port, service):
-        print(
-            f"ready with {megabytes(service):,.0f} MB\n clients  requests/s   p50 s   p99 s  processor s      MB  answers"
-        )
+        print(f"ready with {megabytes(service):,.0f} MB")
+        print(" clients  requests/s   p50 s   p99 s  processor s      MB  answers")
         for clients in map(int, arguments.clients.split(",")):
-            before = processor_seconds(service)
+            before, those = processor_seconds(service), service.children(recursive=True)
             took, outcomes = load(port, sent, clients, arguments.seconds)
             middle, late = np.percentile(took, (50, 99))
             said = ", ".join(f"{outcome} {number:,}" for outcome, number in outcomes.most_common())
-            used = (processor_seconds(service) - before) / len(took)
+            # What ended meanwhile took its count along.
+            same = those == service.children(recursive=True)
+            used = (processor_seconds(service) - before) / len(took) if same else float("nan")
             rate = len(took) / arguments.seconds
             times = f"{rate:11.1f} {middle:7.2f} {late:7.2f} {used:12.2f}"
             print(f"{clients:8} {times} {megabytes(service):7,.0f}  {said}", flush=True)

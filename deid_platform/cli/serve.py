@@ -75,7 +75,9 @@ def serve(
     queue: Annotated[int, typer.Option(min=0, help="Requests that may wait; a further one gets 503.")] = 32,
     streams: Annotated[int, typer.Option(min=0, help="Streams that may be open at once.")] = 8,
     max_bytes: Annotated[int, typer.Option(min=1000, help="The longest body, or line of a stream.")] = 10_000_000,
-    seconds: Annotated[float, typer.Option(min=0.1, help="How long a request may take before it gets 503.")] = 60.0,
+    seconds: Annotated[
+        float, typer.Option(min=0.1, help="How long a request may wait, and then be read, before it gets 503.")
+    ] = 60.0,
 ) -> None:
     """Redact notes by HTTP (docs/serve.md)."""
     for module in ("starlette", "uvicorn", "jinja2"):

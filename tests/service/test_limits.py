@@ -123,7 +123,6 @@ def test_a_request_that_takes_too_long_is_ended_in_the_queue_and_in_the_process(
     service = service_of(staff, workers=1, seconds=0.3)
     for answer in asked_together(service, requests=2):
         refused(answer, 503, "deadline-passed")
-    assert staff.asked == 1
     staff.go.set()
     assert client_of(service).post("/v1/redact", json=NOTES).status_code == 200
 
