@@ -761,6 +761,63 @@ class Code(Enum):
         "A run was launched with a configuration; the only one allowed is the console's log level.",
         "Launch it without configuration. All settings are in deid.toml.",
     )
+    # The service
+    SERVICE_OPEN = (
+        "service-open",
+        "`deid serve` would listen beyond this machine, and anybody who reaches it could ask: no token is set.",
+        "Give it tokens (`--tokens FILE`, docs/serve.md), or leave `--host` out.",
+    )
+    TOKENS_INVALID = (
+        "tokens-invalid",
+        "The tokens of the service cannot be used; the reference is the line and the reason.",
+        "One line a client, `name:token`, each name and token once, a token of at least 32 characters: "
+        "`python -c 'import secrets; print(secrets.token_urlsafe(32))'`.",
+    )
+    TOKEN_REFUSED = (
+        "token-refused",
+        "The request has no token that the service knows.",
+        "Send `Authorization: Bearer TOKEN` with one of the service's tokens.",
+    )
+    REQUEST_INVALID = (
+        "request-invalid",
+        "The service cannot read a request, or a line of a stream; the reference says what is wrong.",
+        "Send what `/docs` of the service shows.",
+    )
+    REQUEST_TOO_LARGE = (
+        "request-too-large",
+        "A request, or a line of a stream, is longer than the service takes; the reference is the limit.",
+        "Send fewer notes at a time, or a stream; `deid serve --max-bytes` sets the limit.",
+    )
+    REQUEST_SLOW = (
+        "request-slow",
+        "The client sent nothing, or took no answer, for longer than the service waits.",
+        "Send without pauses; read answers while sending (docs/serve.md).",
+    )
+    SERVICE_BUSY = (
+        "service-busy",
+        "As many requests wait as the service holds.",
+        "Ask again after the seconds of `Retry-After`; a stream waits by itself.",
+    )
+    SERVICE_STARTING = (
+        "service-starting",
+        "The service has not loaded its model yet.",
+        "Ask again when `/readyz` says ready.",
+    )
+    DEADLINE_PASSED = (
+        "deadline-passed",
+        "Notes were not read within the service's limit of time, and the process that read them was ended.",
+        "Send fewer or shorter notes at a time; `deid serve --seconds` sets the limit. The note gets no text.",
+    )
+    WORKER_LOST = (
+        "worker-lost",
+        "The process that read a note ended twice on it, so the note gets no text.",
+        "Check the machine's memory; report the note's kind if only such notes do it.",
+    )
+    RESOURCE_WITHHELD = (
+        "resource-withheld",
+        "A FHIR resource is not answered; the reference says why.",
+        "docs/serve.md lists what is taken and why a resource is withheld.",
+    )
     # Evaluation
     GOLD_MISSING = (
         "gold-missing",

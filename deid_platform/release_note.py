@@ -111,7 +111,7 @@ class ReleaseSpec:
                 date_shift=self.policy.date_shift,
                 writing=self.writing,
             )
-        return NoteReleaser(self.leak_check(), self.topics, surrogates, self.languages, self.writing)
+        return NoteReleaser((self.leak_check(),), self.topics, surrogates, self.languages, self.writing)
 
     def leak_check(self) -> LeakCheck:
         """Looks for what is left of anybody in the topics, and of what was reported."""
@@ -141,7 +141,7 @@ class NoteReleaser:
     """Redacts notes and checks them for leaks, one after the other; made by `ReleaseSpec.build`.
 
     Args:
-        check: The leak check, with the policy.
+        checks: Leak checks under one policy; a note must pass all of them.
         topics: What is known of the notes' patients.
         surrogates: Says what stands for whom, where the policy wants that.
         languages: Those of which `redacted` lets notes pass.
@@ -150,20 +150,35 @@ class NoteReleaser:
 
     def __init__(
         self,
-        check: LeakCheck,
+        checks: Sequence[LeakCheck],
         topics: Topics | None,
         surrogates: Surrogates | None,
         languages: Collection[str] = tuple(SHIPPED),
         writing: DateWriting = NOTHING_SAID,
     ) -> None:
         self._said = writing
-        self._check = check
+        self._checks = tuple(checks)
         self._languages = languages
         self._topics = topics
         self._surrogates = surrogates
 
     def __repr__(self) -> str:
         return "<NoteReleaser>"
+
+    @property
+    def _policy(self) -> Policy:
+        return self._checks[0].policy
+
+    def knowing(self, rows: Topics) -> NoteReleaser:
+        """The same releaser for notes that bring rows of their own: it looks for what is left of these people too."""
+        topics = self._topics.folded(rows) if self._topics else rows
+        return NoteReleaser(
+            (*self._checks, LeakCheck.of(rows, self._policy)),
+            topics,
+            self._surrogates and self._surrogates.knowing(topics),
+            self._languages,
+            self._said,
+        )
 
     def release(
         self,
@@ -186,12 +201,16 @@ class NoteReleaser:
             known_as = self._topics.patients_known_as(note.patient_id) if self._topics else ()
             released = None if columns is None else columns(known_as)
             birth_date = known_as[0].birth_date if known_as else None
-            policy = self._check.policy
+            policy = self._policy
             redaction = redact(note, spans, policy, birth_date=birth_date, surrogates=self._surrogates, public=public)
             # Of the text with all indirect identifiers: what goes with one may be half of what leaks.
-            leaks = self._check.check(
-                note, known_as, redaction.text, redaction.applied, released, lengths=redaction.lengths
-            )
+            leaks = [
+                leak
+                for check in self._checks
+                for leak in check.check(
+                    note, known_as, redaction.text, redaction.applied, released, lengths=redaction.lengths
+                )
+            ]
             if policy.hides_indirect:
                 redaction = without_indirect(note.text, redaction, indirect, policy)
         except Exception:  # whatever was raised may quote the note, which does not pass
@@ -212,13 +231,13 @@ class NoteReleaser:
         if release.withheld is not None or release.redaction is None:
             raise release.withheld or DeidError(Code.REDACTION_FAILED)
         redaction = release.redaction
-        shown = places(redaction) if self._check.policy.uses_surrogates else spans
+        shown = places(redaction) if self._policy.uses_surrogates else spans
         found, replaced = len({*spans, *redaction.applied}), len(redaction.applied)
         return Redacted(redaction.text, tuple(shown), found, replaced, self._undecided(note, redaction))
 
     def _undecided(self, note: Note, redaction: Redaction) -> int:
         """How many dates stayed tags since nothing says which number is the day."""
-        if not self._check.policy.shifts_dates or self._said.order is not None:
+        if not self._policy.shifts_dates or self._said.order is not None:
             return 0
         public = public_dates(note.text, redaction.applied, note.note_date, note.language)
         put_in = [
@@ -227,7 +246,7 @@ class NoteReleaser:
             if span.label is Label.DATE and span not in public
         ]
         dates = tuple(old for old, _ in put_in)
-        tag = self._check.policy.tagged(Label.DATE)
+        tag = self._policy.tagged(Label.DATE)
         return sum(new == tag and undecided(old, dates, note.language, note.note_date, None) for old, new in put_in)
 
 

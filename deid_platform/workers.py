@@ -33,6 +33,7 @@ from multiprocessing.process import BaseProcess
 from multiprocessing.reduction import recv_handle, send_handle
 from queue import SimpleQueue
 from threading import Lock
+from time import monotonic
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from deid_platform.errors import Code, DeidError
@@ -151,15 +152,20 @@ class Staff(Generic[Item, Result]):
         for worker in self._workers:
             self._idle.put(worker)
 
-    def answer(self, batch: list[Item]) -> Answer[Result]:
+    def answer(self, batch: list[Item], *, until: float | None = None) -> Answer[Result]:
         """The answer to a batch; an item on which a process dies fails.
 
+        Args:
+            batch: What is asked.
+            until: When, by `time.monotonic`, a process that has not answered is ended; None gives it all the time.
+
         Raises:
-            DeidError: If the task cannot be built, or no process can be started.
+            DeidError: `deadline-passed` where there was no answer by then; if the task cannot be built, or no process
+                can be started.
         """
         worker = self._idle.get()
         try:
-            return worker.answer(batch)
+            return worker.answer(batch, until)
         finally:
             self._idle.put(worker)
 
@@ -307,16 +313,16 @@ class _Worker(Generic[Item, Result]):
         self._process: int | None = None
         self._forked_from: BaseProcess | None = None
 
-    def answer(self, batch: list[Item]) -> Answer[Result]:
+    def answer(self, batch: list[Item], until: float | None = None) -> Answer[Result]:
         """The answer to a batch. If the process dies on it, each item by itself; one on which it dies again fails.
 
         Raises:
-            DeidError: If the task cannot be built, or no process can be started.
+            DeidError: As `Staff.answer` does.
         """
-        whole = self._ask(batch)
+        whole = self._ask(batch, until)
         if whole is not None:
             return whole
-        alone = [self._ask([item]) or ([self._job.failed(item)], None) for item in batch]
+        alone = [self._ask([item], until) or ([self._job.failed(item)], None) for item in batch]
         return [result for results, _ in alone for result in results], None
 
     def kill(self) -> None:
@@ -340,12 +346,17 @@ class _Worker(Generic[Item, Result]):
         self._connection.close()
         self._connection = None
 
-    def _ask(self, batch: list[Item]) -> Answer[Result] | None:
+    def _ask(self, batch: list[Item], until: float | None) -> Answer[Result] | None:
         """What the process answers; None if it died instead."""
         if self._connection is None:
             self._connection, self._process, self._forked_from = self._template.forked(self._process)
         try:
             self._connection.send(batch)
+            if until is not None and not self._connection.poll(max(0.0, until - monotonic())):
+                # At whatever it is: nothing else would give the place back that a hostile note holds.
+                self.kill()
+                self.close()
+                raise DeidError(Code.DEADLINE_PASSED)
             found: Answer[Result] = self._connection.recv()
         except (EOFError, OSError):
             self.kill()

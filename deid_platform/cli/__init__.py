@@ -35,6 +35,7 @@ from deid_platform.cli.demo import demo
 from deid_platform.cli.evaluate import evaluate
 from deid_platform.cli.prompts import prompts
 from deid_platform.cli.redact import redact
+from deid_platform.cli.serve import serve
 from deid_platform.cli.terminal import console
 from deid_platform.cli.train import train
 from deid_platform.errors import DeidError, internal
@@ -67,6 +68,7 @@ def _every_command(
 
 for command in (
     redact,
+    serve,
     evaluate,
     compare,
     bench,

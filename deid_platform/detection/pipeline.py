@@ -9,7 +9,8 @@ away, add further mentions or change labels. The remaining candidates are merged
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from copy import copy
 from itertools import islice
 from typing import Protocol
 
@@ -97,6 +98,19 @@ class Pipeline:
     def reused(self) -> TemplateCounts:
         """How much text was recurring template text, of all that was read."""
         return self._template_counts()
+
+    def extended(self, further: Mapping[str, Stage], *, after: Collection[str]) -> Pipeline:
+        """The same pipeline with further stages; what this one has built, it shares.
+
+        Args:
+            further: By name, in order; none of them is in this pipeline.
+            after: The names after the last of which they run; before all stages where there is none of these.
+        """
+        stages = list(self.stages.items())
+        place = max((number for number, (name, _) in enumerate(stages, start=1) if name in after), default=0)
+        other = copy(self)
+        other.stages = dict([*stages[:place], *further.items(), *stages[place:]])
+        return other
 
     def detect(self, notes: Sequence[Note]) -> list[tuple[Span, ...]]:
         """The spans of each note; see `NoteDetector`."""

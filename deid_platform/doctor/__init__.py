@@ -10,6 +10,7 @@ import platform
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 
 from deid_platform.corpora import NEVER_ENTERS
@@ -58,6 +59,7 @@ def examine(config: Path | None = None) -> list[Diagnosis]:
         Diagnosis("detectors", True, ", ".join(detector_names())),
         *(Diagnosis(f"stages of {name}", True, ", ".join(stage_names(name))) for name in detector_names()[:1]),
         Diagnosis("policies", True, ", ".join(policy_names())),
+        Diagnosis("service", True, _service()),
     ]
     for subject, at in (
         ("deid.toml", lambda: str(config_path(config))),
@@ -68,6 +70,12 @@ def examine(config: Path | None = None) -> list[Diagnosis]:
         if not found.good:
             return diagnoses
     return [*diagnoses, *_site(Site(load_settings(config)))]
+
+
+def _service() -> str:
+    """What `deid serve` lacks, which nothing else needs."""
+    missing = [name for name in ("jinja2", "starlette", "uvicorn") if find_spec(name) is None]
+    return "deid serve: the extra serve is not installed" if missing else "deid serve has what it needs"
 
 
 def _site(site: Site) -> Iterator[Diagnosis]:

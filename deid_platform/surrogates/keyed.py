@@ -110,6 +110,18 @@ class Surrogates:
         )
         return made, (self._keyring, self._topics)
 
+    def knowing(self, topics: Topics) -> Surrogates:
+        """The same surrogates, by other topics."""
+        return Surrogates(
+            self._keyring,
+            topics,
+            share=self._share,
+            links=None if self._links is self._topics else self._links,
+            consistency=self.consistency,
+            date_shift=self.date_shift,
+            writing=self._writing,
+        )
+
     def replace(self, note: Note, spans: Sequence[Span]) -> list[str | None]:
         """The surrogate of each span.
 

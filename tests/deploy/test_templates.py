@@ -197,7 +197,7 @@ def names(section: object) -> set[str]:
 
 def test_compose_names_only_what_there_is(compose: dict[str, Any]) -> None:
     services = compose["services"]
-    assert set(services) == PARTS | {"postgres", "proxy"}
+    assert set(services) == PARTS | {"postgres", "proxy", "serve", "serve-proxy"}
     for name, service in services.items():
         assert names(service.get("depends_on")) <= set(services), name
         assert names(service.get("secrets")) <= set(compose["secrets"]), name
@@ -234,7 +234,26 @@ def test_only_what_reads_notes_can_reach_them(compose: dict[str, Any], part: str
     assert service["command"] == [part]
 
 
-@pytest.mark.parametrize("part", sorted(PARTS))
+def test_the_service_has_the_key_and_its_tokens_and_no_store(compose: dict[str, Any]) -> None:
+    service = compose["services"]["serve"]
+    assert service["secrets"] == ["key", "serve_tokens"]
+    assert service["volumes"] == ["./deid.toml:/etc/deid/deid.toml:ro"]
+    # It listens beyond its container, so it must be given tokens; and only with `--profile serve`.
+    assert service["environment"]["DEID_SERVE_TOKENS_FILE"] == "/run/secrets/serve_tokens"
+    assert service["profiles"] == compose["services"]["serve-proxy"]["profiles"] == ["serve"]
+    assert all(compose["networks"][name]["internal"] for name in service["networks"])
+    assert "serve_tokens" in (DEPLOY / "trial-secrets").read_text()
+
+
+def test_the_service_s_proxy_passes_on_to_it_and_shows_nothing_else() -> None:
+    proxy = (DEPLOY / "proxy" / "serve.Caddyfile").read_text()
+    assert "reverse_proxy serve:8090" in proxy
+    assert "respond @inside 404" in proxy
+    assert "\tlog" not in proxy
+    assert proxy.count("{\n") == proxy.count("\n}") + proxy.count("\n\t}")
+
+
+@pytest.mark.parametrize("part", sorted(PARTS | {"serve"}))
 def test_a_part_runs_without_privileges(compose: dict[str, Any], part: str) -> None:
     service = compose["services"][part]
     assert service["read_only"] is True
@@ -246,7 +265,11 @@ def test_a_part_runs_without_privileges(compose: dict[str, Any], part: str) -> N
 def test_only_the_proxy_is_published_and_what_reads_notes_has_no_way_out(compose: dict[str, Any]) -> None:
     services = compose["services"]
     published = {name: service["ports"] for name, service in services.items() if "ports" in service}
-    assert published == {"proxy": ["443:443"], "operator": ["127.0.0.1:3001:3001"]}
+    assert published == {
+        "proxy": ["443:443"],
+        "operator": ["127.0.0.1:3001:3001"],
+        "serve-proxy": ["8443:8443"],
+    }
     assert services["operator"]["profiles"] == ["operator"]
     for part in READ_NOTES - TIMED:
         assert all(compose["networks"][name]["internal"] for name in services[part]["networks"])
@@ -356,7 +379,7 @@ STARTED = [
 
 
 def test_every_part_ends_in_one_command() -> None:
-    assert {part for part, _ in STARTED} == PARTS | TIMED | {"demo"}
+    assert {part for part, _ in STARTED} == PARTS | TIMED | {"serve", "demo"}
 
 
 @pytest.mark.process

@@ -79,7 +79,7 @@ class Fhir(FileFormat):
                 elif role in roles and kind != _BINARY:
                     if role is Role.NOTES:
                         resource = _filled(resource, binaries)
-                    for cells in _READ[role](resource, max_chars):
+                    for cells in cells_of(resource, role, max_chars=max_chars):
                         yield place, cells
 
 
@@ -122,6 +122,11 @@ def _resources(path: Path, max_chars: int) -> Iterator[tuple[int, Resource | Rea
         raise BrokenFileError(Reason.INVALID_UTF8) from None
     except (ValueError, RecursionError):
         raise BrokenFileError(Reason.UNREADABLE_FILE) from None
+    yield from entries_of(bundle)
+
+
+def entries_of(bundle: object) -> Iterator[tuple[int, Resource | Reason]]:
+    """The resources of a Bundle with their places, from 1; references by `fullUrl` name the type and the id."""
     entries = bundle.get("entry") if isinstance(bundle, dict) else None
     if not isinstance(entries, list):
         entries = []
@@ -149,6 +154,11 @@ def _resolved(resource: Resource, names: Mapping[str, str]) -> Resource:
         return {key: named(item, depth - 1) for key, item in value.items()}
 
     return {key: named(value, 2) if key in _REFERRING else value for key, value in resource.items()}
+
+
+def cells_of(resource: Resource, role: Role, *, max_chars: int) -> Iterator[dict[str, object]]:
+    """The rows of one role that a resource holds, by the names of fields; what cannot be read is a `Reason`."""
+    return _READ[role](resource, max_chars)
 
 
 def _notes(resource: Resource, max_chars: int) -> Iterator[dict[str, object]]:
