@@ -293,6 +293,11 @@ class Code(Enum):
         "package.",
         "Install it: `tesseract-ocr...` is a package of Debian and Ubuntu, the others are Python's (docs/scans.md).",
     )
+    DOCUMENT_READER_MISSING = (
+        "document-reader-missing",
+        "A library that reads mails of Outlook or workbooks is not installed; the reference names its package.",
+        "Install the package, or the platform with its extra `office` (docs/feeds-documents.md).",
+    )
     OPT_OUTS_UNREADABLE = (
         "opt-outs-unreadable",
         "The list of patients who opted out of research is missing, empty, or has a row that cannot be read.",

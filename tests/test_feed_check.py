@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from openpyxl import Workbook
 from typer.testing import CliRunner, Result
 
 from deid_platform.cli import app
@@ -177,13 +178,13 @@ def test_utf_16_without_a_mark_is_named_and_with_one_it_is_read(deliver: Callabl
     assert deid("feed", "check", str(folder)).exit_code == 0
 
 
-@pytest.mark.parametrize("name", ["notes.xlsx", "patients.xls", "notes.ods", "Notes.XLSM", "withdrawn list.xlsx"])
+@pytest.mark.parametrize("name", ["notes.xlsb", "patients.xls", "notes.ods", "Notes.XLT", "withdrawn list.xls"])
 def test_a_workbook_is_refused_by_name_with_what_to_do(deliver: Callable[..., Path], name: str) -> None:
     folder = deliver(notes="note_id,text\nn1,x\n")
     (folder / name).write_bytes(b"PK\x03\x04")
     told = deid("feed", "check", str(folder), "--json")
     assert [r["reason"] for r in refusals(told)] == ["spreadsheet"]
-    assert "export each sheet as CSV (UTF-8), with ids as text" in told.stderr
+    assert "save it as .xlsx, its name beginning with a role, or export each sheet as CSV" in told.stderr
 
 
 def test_a_workbook_that_is_skipped_is_told_and_one_that_is_called_csv_is_refused(deliver: Callable[..., Path]) -> None:
@@ -194,6 +195,23 @@ def test_a_workbook_that_is_skipped_is_told_and_one_that_is_called_csv_is_refuse
     assert "Quillfeather" not in told.output
     (folder / "patients.csv").write_bytes(b"PK\x03\x04 and so on")
     assert [r["reason"] for r in refusals(deid("feed", "check", str(folder), "--json"))] == ["spreadsheet"]
+
+
+def test_a_workbooks_ids_are_texts_and_what_to_do_about_numbers_is_told(
+    feed: Path, deliver: Callable[..., Path]
+) -> None:
+    folder = deliver(notes="note_id,text\nn1,x\n")
+    book = Workbook()
+    for row in (["patient_id", "last_name"], ["007", "Bell"], [7, "Quillfeather"]):
+        book.active.append(row)
+    book.save(folder / "patients.xlsx")
+    told = deid("feed", "check", str(folder), "--json")
+    assert [(r["file"], r["reason"], r["lines"]) for r in refusals(told)] == [("patients[0]", "number_cell", [3])]
+    assert "workbook_numbers = true in [feeds.ehr]" in told.stderr
+    assert "Quillfeather" not in told.output
+    (feed.parent / "deid.toml").write_text(f"{SETTINGS}workbook_numbers = true\n")
+    again = deid("feed", "check", str(folder))
+    assert (again.exit_code, "patients 2" in again.stderr) == (0, True), again.output
 
 
 def test_links_are_told_and_never_read(feed: Path, deliver: Callable[..., Path], tmp_path: Path) -> None:

@@ -19,10 +19,12 @@ if TYPE_CHECKING:
     from deid_platform.refresh.site import Site
     from deid_platform.settings import FeedSettings
 
-_EXPORT = (
-    "it is not read, since it keeps ids without their leading zeros and dates as numbers; export each sheet as CSV "
-    "(UTF-8), with ids as text"
+_EXPORT = "save it as .xlsx, its name beginning with a role, or export each sheet as CSV (UTF-8), with ids as text"
+_NUMBERS = (
+    "a workbook keeps ids that are numbers without leading zeros: format the column as text and enter them again, or, "
+    "if the source's ids have none, set workbook_numbers = true in [feeds.{}]"
 )
+_HIDDEN = "what a workbook hides is not read: show the sheet, row or column, or delete it"
 _NAMELESS = (
     "patients would have no last name, so that their names are not looked for in their notes: map the column that "
     "holds last names to `patients.last_name` (a column of whole names has to be split before)"
@@ -131,8 +133,13 @@ def _explain(found: Checked, name: str | None, feed: FeedSettings | None) -> Non
         say(f"skipped: {counted(found.passed_over, 'file')}; a name must begin with one of {', '.join(Role)}")
     if found.spreadsheets:
         say(f"{counted(found.spreadsheets, 'workbook')} among them: {_EXPORT}")
-    if any(kind.reason is Reason.SPREADSHEET for kind in found.refusals):
-        say(f"a workbook is no table: {_EXPORT}")
+    reasons = {kind.reason for kind in found.refusals}
+    if Reason.SPREADSHEET in reasons:
+        say(f"a workbook of this kind is not read: {_EXPORT}")
+    if Reason.NUMBER_CELL in reasons:
+        say(_NUMBERS.format(name or "NAME"))
+    if Reason.HIDDEN_CONTENT in reasons:
+        say(_HIDDEN)
     for file, encoding in found.encodings.items():
         say(_encoding(file, encoding, name, feed.encoding if feed else "utf-8"))
     if found.waiting:

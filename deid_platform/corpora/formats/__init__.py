@@ -81,6 +81,7 @@ class GoldFormat(Protocol):
 FORMATS: Mapping[str, tuple[str, str]] = {
     "files": ("delimited", "JSON lines, CSV or Parquet by role"),
     "jsonl": ("jsonl", "JSON lines with gold spans, a line a note"),
+    "documents": ("documents", "Word, RTF, .eml and .msg files, each a note"),
     "entities": ("entities", "JSON lines with identifiers and their types, without offsets"),
     "i2b2": ("i2b2", "XML of i2b2-2014, a file a note"),
     "brat": ("brat", "brat standoff, a .txt and an .ann a note"),
