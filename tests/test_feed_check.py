@@ -214,6 +214,21 @@ def test_a_workbooks_ids_are_texts_and_what_to_do_about_numbers_is_told(
     assert (again.exit_code, "patients 2" in again.stderr) == (0, True), again.output
 
 
+def test_of_a_table_beside_the_notes_rows_are_counted_and_columns_that_are_not_released_are_named(
+    feed: Path, deliver: Callable[..., Path]
+) -> None:
+    table = '[feeds.ehr.structured.labs]\nrow = "ID"\npatient = "PAT"\ncolumns = { DRAWN = "DATE" }\n'
+    (feed.parent / "deid.toml").write_text(SETTINGS + table)
+    rows = "ID,PAT,DRAWN,COMMENT\n1,p1,2026-01-02,Quillfeather\n2,,2026-01-02,\n"
+    folder = deliver(notes="note_id,text\nn1,x\n", **{"structured-labs": rows, "structured-other": rows})
+    told = deid("feed", "check", str(folder), "--json")
+    assert [(r["file"], r["reason"], r["lines"]) for r in refusals(told)] == [("structured-labs[0]", "missing_id", [3])]
+    assert "would be taken in: notes 1, structured-labs 1" in told.stderr
+    assert "columns of structured-labs that nobody mapped, and that are not released: COMMENT" in told.stderr
+    assert "skipped: 1 file" in told.stderr
+    assert "Quillfeather" not in told.output
+
+
 def test_links_are_told_and_never_read(feed: Path, deliver: Callable[..., Path], tmp_path: Path) -> None:
     folder = deliver(notes="note_id,text\nn1,x\n")
     (tmp_path / "secret.csv").write_text("patient_id,last_name\np1,Quillfeather\n")

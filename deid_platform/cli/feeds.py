@@ -129,6 +129,8 @@ def _explain(found: Checked, name: str | None, feed: FeedSettings | None) -> Non
     if found.other_types:
         others = counted(found.other_types, "note")
         say(f"of a type that note_types does not list, shown as `other`: {others}")
+    for table, columns in found.kept_back.items():
+        say(f"columns of structured-{table} that nobody mapped, and that are not released: {', '.join(columns)}")
     if found.passed_over:
         say(f"skipped: {counted(found.passed_over, 'file')}; a name must begin with one of {', '.join(Role)}")
     if found.spreadsheets:

@@ -31,6 +31,7 @@ from deid_platform.notes import Delivery, Note, Rejoining, Topics, Withdrawal
 if TYPE_CHECKING:
     from deid_platform.corpora.file_states import FileStates
     from deid_platform.corpora.rows import Record
+    from deid_platform.corpora.structured import StructuredRow
 
 
 class Role(StrEnum):
@@ -254,6 +255,11 @@ class Reader(Protocol):
     def rejoinings(self, delivery: Delivery) -> Iterator[Rejoining | Rejection]:
         """Withdrawn patients who take part again. A row that is refused lets nobody back in."""
         ...
+
+    def structured(self, delivery: Delivery) -> Iterator[StructuredRow | Rejection]:
+        """Rows of the tables beside the notes that are mapped, each id once; none unless the source has such tables."""
+        del delivery
+        return iter(())
 
     def fingerprint(self, delivery: Delivery, *, unread: Callable[[], object] = lambda: None) -> str:
         """A digest of the delivery's content: it changes when any file's bytes do.

@@ -19,6 +19,7 @@ from deid_platform.corpora.formats.scan import Scans
 from deid_platform.corpora.reading import TOPIC_ROLES
 from deid_platform.corpora.rows import shapes
 from deid_platform.corpora.scans.recognition import Engine
+from deid_platform.corpora.structured import StructuredTable
 from deid_platform.errors import Code, DeidError
 from deid_platform.settings import FeedSettings, Settings
 
@@ -93,6 +94,15 @@ def open_folder(settings: Settings, name: str, *, spool: Path | None) -> FilesFe
         tables=tables,
         reading=f"{settings.site} {feed.reading}",
         follow_links=feed.follow_links,
+        structured_tables=structured_tables(feed),
+    )
+
+
+def structured_tables(feed: FeedSettings) -> tuple[StructuredTable, ...]:
+    """The tables beside a feed's notes, as its settings map them."""
+    return tuple(
+        StructuredTable(name, table.row, table.patient, {**table.columns, **dict.fromkeys(table.keep)}, table.released)
+        for name, table in feed.structured.items()
     )
 
 

@@ -16,9 +16,10 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from deid_platform.settings.section import NoteTypeTerm, RoleName, Section, TableName
+from deid_platform.settings.structured import StructuredName, StructuredSettings
 
 _DATABASES = ("sql", "omop")
-_OF_FILES = ("encoding", "follow_links", "workbook_numbers")
+_OF_FILES = ("encoding", "follow_links", "workbook_numbers", "structured")
 
 
 _OF_DATABASES = {"url_env", "schema_name", "vocabulary_schema", "tables", "queries", "watermark", "watermarks"} | {
@@ -72,6 +73,8 @@ class FeedSettings(Section):
     """Of tables that are text, unless a file says another by a byte order mark."""
     workbook_numbers: bool = False
     """Whether whole numbers in cells of workbooks stand for their digits, where an id or a text belongs."""
+    structured: dict[StructuredName, StructuredSettings] = {}
+    """Table -> how its columns are released, of files `structured-TABLE.csv` beside the notes."""
     # Of databases alone: docs/feeds-sql.md.
     url_env: Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")] | None = None
     """The variable that holds the database's URL, whose password has no place in a file of settings."""

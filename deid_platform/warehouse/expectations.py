@@ -79,6 +79,7 @@ def validate_staged(
     thresholds: ProfileSettings,
     max_chars: int = MAX_CHARS,
     unmeasured: int = 0,
+    row_types: Collection[str] = (),
 ) -> list[ExpectationOutcome]:
     """Holds the suites against the staged rows of one delivery.
 
@@ -89,6 +90,7 @@ def validate_staged(
         policy: The policy that redacted the rows.
         thresholds: Those of the profile in force.
         max_chars: Longest redacted text allowed, in code points.
+        row_types: Types of the rows of tables beside the notes.
         unmeasured: How many notes are quarantined for their language alone: they do not count for the share of those.
 
     Returns:
@@ -111,7 +113,7 @@ def validate_staged(
         today: date = connection.execute(text(clock)).scalar_one()
         figures = {
             **thresholds.model_dump(),
-            "note_types": sorted({*types, OTHER_TYPE}),
+            "note_types": sorted({*types, *row_types, OTHER_TYPE}),
             "languages": sorted({*ISO_639_1, UNDETERMINED}),
             "max_chars": max_chars,
             "latest_year": today.year + 1,
