@@ -88,6 +88,7 @@ def _count_leaks(site: Site, delivery: Delivery) -> tuple[int, int, int]:
                     site.note_key(delivery.feed, note.note_id),
                     *(site.keyring.key(kind, i) for kind, i in ids if i is not None),
                 ),
+                offset=recipe.offset(note.patient_id),
             )
             applied = tables.spans_of(after["spans"])
             checked += 1
@@ -161,6 +162,7 @@ def record_expectations(site: Site, delivery: Delivery) -> list[ExpectationOutco
         gatekeeper,
         staged,
         note_types=site.feed(delivery.feed).note_types,
+        offsets=site.settings.redaction.offsets is not None,
         row_types=[PREFIX + table for table in site.feed(delivery.feed).structured],
         policy=site.policy,
         thresholds=site.settings.thresholds,

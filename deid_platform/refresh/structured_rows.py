@@ -25,6 +25,7 @@ from deid_platform.leakcheck import Released
 from deid_platform.notes import Delivery, Note, Span
 from deid_platform.refresh import tables
 from deid_platform.refresh.recipe import Recipe
+from deid_platform.refresh.redacted_row import OFFSET_MISSING
 from deid_platform.release_note import reason_of
 from deid_platform.settings import Settings
 from deid_platform.store import Manifest, NoteStore
@@ -98,6 +99,8 @@ def redact_structured(delivery: Delivery, *, store: NoteStore, recipe: Recipe) -
         made |= {"shift_key": recipe.shift_key(note.patient_id), "spans": [], "lengths": []}
         if recipe.roster_lost(note):
             return {**made, "text": None, "reason": "roster-lost"}
+        if recipe.offset_missing(note.patient_id):
+            return {**made, "text": None, "reason": OFFSET_MISSING}
         columns = Released(note.note_type, None, None, None, recipe.keyring.site)
         release = releaser.release(note, tables.spans_of(row["spans"]), lambda _: columns, ())
         if release.withheld is not None or release.redaction is None:
