@@ -45,7 +45,7 @@ class FeedSettings(Section):
     """One source of deliveries: a folder with one sub-folder a delivery, or a database."""
 
     format: Literal[
-        "files", "fhir", "hl7", "i2b2", "brat", "mimic3", "mimic4", "scan", "documents", "sql", "omop"
+        "files", "fhir", "hl7", "ccda", "i2b2", "brat", "mimic3", "mimic4", "scan", "documents", "sql", "omop"
     ] = "files"  # fmt: skip
     recognition: Literal["tesseract", "doctr"] = "tesseract"
     """What recognises characters on pages without a text layer; of the format `scan` alone."""

@@ -85,6 +85,7 @@ FORMATS: Mapping[str, tuple[str, str]] = {
     "entities": ("entities", "JSON lines with identifiers and their types, without offsets"),
     "i2b2": ("i2b2", "XML of i2b2-2014, a file a note"),
     "brat": ("brat", "brat standoff, a .txt and an .ann a note"),
+    "ccda": ("ccda", "C-CDA documents: narrative sections, people and places of the head"),
     "conll": ("conll", "CoNLL-2003 columns, a token a line"),
     "fhir": ("fhir", "FHIR R4: bulk NDJSON and Bundles"),
     "hl7": ("hl7", "HL7 version 2: MDM and ORU messages"),
