@@ -229,6 +229,55 @@ def test_of_a_table_beside_the_notes_rows_are_counted_and_columns_that_are_not_r
     assert "Quillfeather" not in told.output
 
 
+MESSAGE = (
+    "MSH|^~\\&|A|B|||20260105||{kind}|m{n}|P|2.5\rPID|||p1^^^^MR||{name}\rTXA||Letter||||||||||{n}\rOBX|1|TX|||{text}\r"
+)
+RESOURCE = '{"resourceType": "Patient", "id": "p1"%s}\n{"resourceType": "Patient"}\n'
+
+
+@pytest.mark.parametrize(
+    ("form", "file", "content", "place", "called"),
+    [
+        (
+            "hl7",
+            "a.hl7",
+            MESSAGE.format(kind="MDM^T02", n=1, name="", text="Well.")
+            + MESSAGE.format(kind="MDM^T02", n=2, name="", text=""),
+            "message",
+            "end in .hl7",
+        ),
+        (
+            "fhir",
+            "Patient.ndjson",
+            RESOURCE % "",
+            "line of an .ndjson, or entry of a Bundle",
+            "as Patient, and end in .ndjson",
+        ),
+    ],
+)
+def test_of_other_sources_what_is_said_is_about_them(
+    feed: Path, tmp_path: Path, form: str, file: str, content: str, place: str, called: str
+) -> None:
+    (feed.parent / "deid.toml").write_text(SETTINGS + f'format = "{form}"\nnote_types = ["report"]\n')
+    folder = feed / "2026-01-05"
+    folder.mkdir()
+    (folder / file).write_text(content)
+    (folder / "Quillfeather.log").write_text("x")
+    told = deid("feed", "check", str(folder))
+    assert told.exit_code == 3, told.output
+    assert f"lines are numbers, from 1: {place}" in told.stderr
+    assert "skipped: 1 file; files of the format" in told.stderr
+    assert called in told.stderr
+    assert "patients with a last name 0.0%" in told.stderr
+    assert "the source gives none; deliver them beside its files, in a patients.csv" in told.stderr
+    assert "map the column" not in told.stderr
+    assert "Quillfeather" not in told.output
+    # What is delivered beside it counts, and nothing more is said of names.
+    (folder / "patients.csv").write_text("patient_id,last_name\np1,Bell\n")
+    again = deid("feed", "check", str(folder))
+    assert "the source gives none" not in again.stderr, again.stderr
+
+
 def test_links_are_told_and_never_read(feed: Path, deliver: Callable[..., Path], tmp_path: Path) -> None:
     folder = deliver(notes="note_id,text\nn1,x\n")
     (tmp_path / "secret.csv").write_text("patient_id,last_name\np1,Quillfeather\n")

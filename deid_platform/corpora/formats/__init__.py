@@ -26,6 +26,10 @@ class FileFormat(Protocol):
 
     last_stands: ClassVar[bool] = False
     """Whether of rows with one id in several files the one of the last file by name stands; else the first does."""
+    called: ClassVar[str] = ""
+    """What its files are called, for people; empty where tables by role are all there is."""
+    place: ClassVar[str] = "line"
+    """What the place of a row counts, for people."""
     names_tell: ClassVar[bool] = False
     """Whether rows follow from what a file is called, beyond roles and ending: then another name is a change."""
 
@@ -109,6 +113,14 @@ def is_feed(name: str) -> bool:
 def is_gold(name: str) -> bool:
     """Whether a format has gold; raises as `is_feed`."""
     return hasattr(_module(name), "GOLD")
+
+
+def format_for_people(name: str) -> tuple[str, str]:
+    """What the files of a feed's format are called, and what the place of a row counts; of a database, the row's."""
+    if name not in FORMATS:
+        return "", "row"
+    chosen = file_format(name)
+    return chosen.called, chosen.place
 
 
 @cache

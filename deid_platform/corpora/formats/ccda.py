@@ -62,6 +62,8 @@ class Ccda(FileFormat):
     """The format `ccda`: a later file corrects what an earlier one said."""
 
     last_stands: ClassVar[bool] = True
+    called: ClassVar[str] = "end in .xml, .cda or .ccda"
+    place: ClassVar[str] = "document"
 
     def roles(self, file_name: str) -> tuple[Role, ...]:
         """Every document tells of patients, staff and places."""

@@ -33,6 +33,8 @@ class Documents(FileFormat):
     """
 
     names_tell: ClassVar[bool] = True
+    called: ClassVar[str] = "end in .docx, .docm, .rtf, .eml or .msg"
+    place: ClassVar[str] = "document, or line of its table"
 
     encoding: str = UTF8
     limits: Limits = field(default_factory=Limits)

@@ -40,6 +40,8 @@ class Scans(FileFormat):
     """
 
     names_tell: ClassVar[bool] = True
+    called: ClassVar[str] = "end in .pdf, .png, .tif, .tiff, .jpg or .jpeg"
+    place: ClassVar[str] = "page of a letter, or line of its table"
 
     engine: Engine = Engine.TESSERACT
     language: str = "en"
