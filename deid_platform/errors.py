@@ -293,6 +293,18 @@ class Code(Enum):
         "package.",
         "Install it: `tesseract-ocr...` is a package of Debian and Ubuntu, the others are Python's (docs/scans.md).",
     )
+    DOCUMENT_READER_MISSING = (
+        "document-reader-missing",
+        "A library that reads mails of Outlook or workbooks is not installed; the reference names its package.",
+        "Install the package, or the platform with its extra `office` (docs/feeds-documents.md).",
+    )
+    OFFSETS_INVALID = (
+        "offsets-invalid",
+        "The file of date offsets from outside cannot be used: it is another file than the one whose SHA-256 deid.toml "
+        "holds, others may read it, or a row is none; the reference says which.",
+        "Get the file from whoever drew the offsets, `chmod 600` it, and set `redaction.offsets.sha256` to what "
+        "`sha256sum` says (docs/date-offsets.md).",
+    )
     OPT_OUTS_UNREADABLE = (
         "opt-outs-unreadable",
         "The list of patients who opted out of research is missing, empty, or has a row that cannot be read.",

@@ -25,6 +25,7 @@ from deid_platform.redaction.policy import Policy
 from deid_platform.redaction.public_dates import public_dates
 from deid_platform.redaction.redact import Redaction, redact
 from deid_platform.surrogates.date_order import NOTHING_SAID, DateWriting, undecided
+from deid_platform.surrogates.dates import GivenShifts
 
 if TYPE_CHECKING:
     from deid_platform.surrogates.keyed import Surrogates
@@ -75,6 +76,7 @@ class ReleaseSpec:
         tagged: Whether indirect identifiers are tagged, as in a refresh with `detection.indirect`.
         reported_in: Note id -> strings that were reported in that note; they leak in it alone.
         writing: How the site writes dates in numbers.
+        given: Offsets of dates from outside, in place of keyed shifts.
         languages: Those in which the detector was measured; a refresh, whose gate measures them, sees to it itself.
     """
 
@@ -87,6 +89,7 @@ class ReleaseSpec:
     reported_in: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
     writing: DateWriting = NOTHING_SAID
     languages: frozenset[str] = frozenset(SHIPPED)
+    given: GivenShifts | None = None
 
     def build(self) -> NoteReleaser:
         """What redacts and checks notes.
@@ -110,6 +113,7 @@ class ReleaseSpec:
                 consistency=self.policy.consistency,
                 date_shift=self.policy.date_shift,
                 writing=self.writing,
+                given=self.given,
             )
         return NoteReleaser((self.leak_check(),), self.topics, surrogates, self.languages, self.writing)
 

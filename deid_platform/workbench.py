@@ -218,7 +218,7 @@ def redact_file(
         else:
             found = _given(given, policy, good(path))
         release = ReleaseSpec(policy, spec.topics, keyring, writing=writing, languages=accepted)
-        job = _RedactionJob(release, spec, outcome.read_as is Format.TEXT, scores)
+        job = _RedactionJob(release, spec, outcome.read_as in (Format.TEXT, Format.DOCUMENT), scores)
         for done in engine.run(job, found, on_batch=None if given is None else progress):
             if done.line is None:
                 outcome.withheld[done.reason] = outcome.withheld.get(done.reason, 0) + 1

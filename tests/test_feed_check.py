@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from openpyxl import Workbook
 from typer.testing import CliRunner, Result
 
 from deid_platform.cli import app
@@ -177,13 +178,13 @@ def test_utf_16_without_a_mark_is_named_and_with_one_it_is_read(deliver: Callabl
     assert deid("feed", "check", str(folder)).exit_code == 0
 
 
-@pytest.mark.parametrize("name", ["notes.xlsx", "patients.xls", "notes.ods", "Notes.XLSM", "withdrawn list.xlsx"])
+@pytest.mark.parametrize("name", ["notes.xlsb", "patients.xls", "notes.ods", "Notes.XLT", "withdrawn list.xls"])
 def test_a_workbook_is_refused_by_name_with_what_to_do(deliver: Callable[..., Path], name: str) -> None:
     folder = deliver(notes="note_id,text\nn1,x\n")
     (folder / name).write_bytes(b"PK\x03\x04")
     told = deid("feed", "check", str(folder), "--json")
     assert [r["reason"] for r in refusals(told)] == ["spreadsheet"]
-    assert "export each sheet as CSV (UTF-8), with ids as text" in told.stderr
+    assert "save it as .xlsx, its name beginning with a role, or export each sheet as CSV" in told.stderr
 
 
 def test_a_workbook_that_is_skipped_is_told_and_one_that_is_called_csv_is_refused(deliver: Callable[..., Path]) -> None:
@@ -194,6 +195,87 @@ def test_a_workbook_that_is_skipped_is_told_and_one_that_is_called_csv_is_refuse
     assert "Quillfeather" not in told.output
     (folder / "patients.csv").write_bytes(b"PK\x03\x04 and so on")
     assert [r["reason"] for r in refusals(deid("feed", "check", str(folder), "--json"))] == ["spreadsheet"]
+
+
+def test_a_workbooks_ids_are_texts_and_what_to_do_about_numbers_is_told(
+    feed: Path, deliver: Callable[..., Path]
+) -> None:
+    folder = deliver(notes="note_id,text\nn1,x\n")
+    book = Workbook()
+    for row in (["patient_id", "last_name"], ["007", "Bell"], [7, "Quillfeather"]):
+        book.active.append(row)
+    book.save(folder / "patients.xlsx")
+    told = deid("feed", "check", str(folder), "--json")
+    assert [(r["file"], r["reason"], r["lines"]) for r in refusals(told)] == [("patients[0]", "number_cell", [3])]
+    assert "workbook_numbers = true in [feeds.ehr]" in told.stderr
+    assert "Quillfeather" not in told.output
+    (feed.parent / "deid.toml").write_text(f"{SETTINGS}workbook_numbers = true\n")
+    again = deid("feed", "check", str(folder))
+    assert (again.exit_code, "patients 2" in again.stderr) == (0, True), again.output
+
+
+def test_of_a_table_beside_the_notes_rows_are_counted_and_columns_that_are_not_released_are_named(
+    feed: Path, deliver: Callable[..., Path]
+) -> None:
+    table = '[feeds.ehr.structured.labs]\nrow = "ID"\npatient = "PAT"\ncolumns = { DRAWN = "DATE" }\n'
+    (feed.parent / "deid.toml").write_text(SETTINGS + table)
+    rows = "ID,PAT,DRAWN,COMMENT\n1,p1,2026-01-02,Quillfeather\n2,,2026-01-02,\n"
+    folder = deliver(notes="note_id,text\nn1,x\n", **{"structured-labs": rows, "structured-other": rows})
+    told = deid("feed", "check", str(folder), "--json")
+    assert [(r["file"], r["reason"], r["lines"]) for r in refusals(told)] == [("structured-labs[0]", "missing_id", [3])]
+    assert "would be taken in: notes 1, structured-labs 1" in told.stderr
+    assert "columns of structured-labs that nobody mapped, and that are not released: COMMENT" in told.stderr
+    assert "skipped: 1 file" in told.stderr
+    assert "Quillfeather" not in told.output
+
+
+MESSAGE = (
+    "MSH|^~\\&|A|B|||20260105||{kind}|m{n}|P|2.5\rPID|||p1^^^^MR||{name}\rTXA||Letter||||||||||{n}\rOBX|1|TX|||{text}\r"
+)
+RESOURCE = '{"resourceType": "Patient", "id": "p1"%s}\n{"resourceType": "Patient"}\n'
+
+
+@pytest.mark.parametrize(
+    ("form", "file", "content", "place", "called"),
+    [
+        (
+            "hl7",
+            "a.hl7",
+            MESSAGE.format(kind="MDM^T02", n=1, name="", text="Well.")
+            + MESSAGE.format(kind="MDM^T02", n=2, name="", text=""),
+            "message",
+            "end in .hl7",
+        ),
+        (
+            "fhir",
+            "Patient.ndjson",
+            RESOURCE % "",
+            "line of an .ndjson, or entry of a Bundle",
+            "as Patient, and end in .ndjson",
+        ),
+    ],
+)
+def test_of_other_sources_what_is_said_is_about_them(
+    feed: Path, tmp_path: Path, form: str, file: str, content: str, place: str, called: str
+) -> None:
+    (feed.parent / "deid.toml").write_text(SETTINGS + f'format = "{form}"\nnote_types = ["report"]\n')
+    folder = feed / "2026-01-05"
+    folder.mkdir()
+    (folder / file).write_text(content)
+    (folder / "Quillfeather.log").write_text("x")
+    told = deid("feed", "check", str(folder))
+    assert told.exit_code == 3, told.output
+    assert f"lines are numbers, from 1: {place}" in told.stderr
+    assert "skipped: 1 file; files of the format" in told.stderr
+    assert called in told.stderr
+    assert "patients with a last name 0.0%" in told.stderr
+    assert "the source gives none; deliver them beside its files, in a patients.csv" in told.stderr
+    assert "map the column" not in told.stderr
+    assert "Quillfeather" not in told.output
+    # What is delivered beside it counts, and nothing more is said of names.
+    (folder / "patients.csv").write_text("patient_id,last_name\np1,Bell\n")
+    again = deid("feed", "check", str(folder))
+    assert "the source gives none" not in again.stderr, again.stderr
 
 
 def test_links_are_told_and_never_read(feed: Path, deliver: Callable[..., Path], tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ db = typer.Typer(help="The warehouse: roles, migrations, a psql session.", no_ar
 def db_bootstrap(config: Config = None) -> None:
     """Make the key secret, the server, its roles and its schemas, or bring them up to date. Safe to repeat."""
     from deid_platform.corpora.gold_words import words_of_own
+    from deid_platform.refresh.structured_rows import views_of
     from deid_platform.settings import ensure_secret
     from deid_platform.warehouse.migrate import prepare
 
@@ -29,7 +30,13 @@ def db_bootstrap(config: Config = None) -> None:
     demanded = site.settings.thresholds.signed_dossier
     with progress("preparing the warehouse"):
         golds = words_of_own(site.settings)
-        prepare(site.warehouse, profile=site.settings.profile, signed_dossier=demanded, golds=golds)
+        prepare(
+            site.warehouse,
+            profile=site.settings.profile,
+            signed_dossier=demanded,
+            golds=golds,
+            structured=views_of(site.settings),
+        )
     say(f"warehouse ready: {site.warehouse.describe()}, gate profile {site.settings.profile}")
     if old := site.warehouse.outdated():
         say(f"the server was started by an earlier version ({', '.join(old)}): run `deid db stop` once")

@@ -19,13 +19,19 @@ if TYPE_CHECKING:
     from deid_platform.refresh.site import Site
     from deid_platform.settings import FeedSettings
 
-_EXPORT = (
-    "it is not read, since it keeps ids without their leading zeros and dates as numbers; export each sheet as CSV "
-    "(UTF-8), with ids as text"
+_EXPORT = "save it as .xlsx, its name beginning with a role, or export each sheet as CSV (UTF-8), with ids as text"
+_NUMBERS = (
+    "a workbook keeps ids that are numbers without leading zeros: format the column as text and enter them again, or, "
+    "if the source's ids have none, set workbook_numbers = true in [feeds.{}]"
 )
+_HIDDEN = "what a workbook hides is not read: show the sheet, row or column, or delete it"
 _NAMELESS = (
     "patients would have no last name, so that their names are not looked for in their notes: map the column that "
     "holds last names to `patients.last_name` (a column of whole names has to be split before)"
+)
+_NAMELESS_SOURCE = (
+    "patients would have no last name, so that their names are not looked for in their notes: the source gives none; "
+    "deliver them beside its files, in a patients.csv with the columns patient_id and last_name"
 )
 feed = typer.Typer(help="Feeds: check a delivery before it is taken in.", no_args_is_help=True)
 
@@ -108,6 +114,7 @@ def _delivery(site: Site, name: str, watermark: str | None) -> Delivery:
 
 def _explain(found: Checked, name: str | None, feed: FeedSettings | None) -> None:
     from deid_platform.corpora import Reason, Role
+    from deid_platform.corpora.formats import format_for_people
 
     read = ", ".join(f"{kind} {rows:,}" for kind, rows in found.rows.items())
     say(f"would be taken in: {read or 'nothing; the whole delivery would be refused'}")
@@ -122,17 +129,31 @@ def _explain(found: Checked, name: str | None, feed: FeedSettings | None) -> Non
             f"to decide on, since nothing says what they are: {', '.join(undecided)}\n"
             "map each to a field; ignore it only if it holds no id, name, number, address or date of a person"
         )
+    called, place = format_for_people(feed.format if feed else "files")
+    if place != "line" and any(True for _ in found.refusals):
+        say(f"lines are numbers, from 1: {place}")
     if found.nameless:
-        say(_NAMELESS)
+        # Nobody maps a column of what has none.
+        say(_NAMELESS_SOURCE if called and feed and not feed.columns else _NAMELESS)
     if found.other_types:
         others = counted(found.other_types, "note")
         say(f"of a type that note_types does not list, shown as `other`: {others}")
+    for table, columns in found.kept_back.items():
+        say(f"columns of structured-{table} that nobody mapped, and that are not released: {', '.join(columns)}")
     if found.passed_over:
-        say(f"skipped: {counted(found.passed_over, 'file')}; a name must begin with one of {', '.join(Role)}")
+        named = f"a name must begin with one of {', '.join(Role)}"
+        if called and feed:
+            named = f"files of the format {feed.format} {called}, and of tables beside them {named}"
+        say(f"skipped: {counted(found.passed_over, 'file')}; {named}")
     if found.spreadsheets:
         say(f"{counted(found.spreadsheets, 'workbook')} among them: {_EXPORT}")
-    if any(kind.reason is Reason.SPREADSHEET for kind in found.refusals):
-        say(f"a workbook is no table: {_EXPORT}")
+    reasons = {kind.reason for kind in found.refusals}
+    if Reason.SPREADSHEET in reasons:
+        say(f"a workbook of this kind is not read: {_EXPORT}")
+    if Reason.NUMBER_CELL in reasons:
+        say(_NUMBERS.format(name or "NAME"))
+    if Reason.HIDDEN_CONTENT in reasons:
+        say(_HIDDEN)
     for file, encoding in found.encodings.items():
         say(_encoding(file, encoding, name, feed.encoding if feed else "utf-8"))
     if found.waiting:

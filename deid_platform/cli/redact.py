@@ -48,8 +48,8 @@ def redact(
         Path,
         typer.Argument(
             metavar="NOTES",
-            help='JSON lines {"note_id", "text", ...}, CSV, Parquet, or a .txt file, which is one note; - is standard '
-            "input.",
+            help='JSON lines {"note_id", "text", ...}, CSV, Parquet, .xlsx, or a .txt, .docx, .rtf, .eml or .msg file, '
+            "which is one note; - is standard input.",
         ),
     ],
     output: Annotated[
@@ -111,7 +111,8 @@ def redact(
     Writes {"note_id", "text", "spans": [[start, end, label], ...]} in input order. The spans are all identifiers that
     were found, also those whose label the policy keeps, as offsets into the original. Under a policy with surrogates
     they are the positions of the surrogates in the redacted text, since the length of a true date would reveal the
-    shift. For a plain text, which is one note, only the redacted text is written. The same secret, site and topics
+    shift. For a plain text, a document or a mail, which is one note, only the redacted text is written: a document
+    itself is never changed, and may be no safer for it. The same secret, site and topics
     always make the same surrogates and date shifts. Each note goes through the leak check. Refused rows, notes on which
     a stage fails, notes that leak, notes in a language that the detector was not measured in and notes without a line
     in --spans are counted and left out; the exit status is then 3. A score is the detector's confidence; those of rules
@@ -170,7 +171,10 @@ def redact(
         )
     if given is not None or not is_shipped(detector, model):
         say(f"no figures of this detector in {', '.join(SHIPPED)}: measure it on notes of your own (deid evaluate)")
-    if table_format is None and (notes == STANDARD_INPUT or outcome.read_as not in (None, Format.TEXT)):
+    if outcome.read_as is Format.DOCUMENT:
+        say("its text was redacted, with what it shows; the document itself is as it was and holds all of it")
+    by_name = (None, Format.TEXT, Format.XLSX, Format.DOCUMENT)
+    if table_format is None and (notes == STANDARD_INPUT or outcome.read_as not in by_name):
         what = "standard input" if notes == STANDARD_INPUT else "the file"
         say(f"{what} was read as {outcome.read_as}; --format chooses another format")
     say(

@@ -3,6 +3,7 @@
     feeds                        deliveries, as deid.toml describes them; `exclusions` what is never taken in
     source                       the file or input that a command reads
     formats/, sql/, scans/       files by format, databases, letters on paper
+    office/                      documents, mails and workbooks
     gold, schemes, given_spans   notes with gold, what its labels are called, spans of another detector
     hospital/                    the synthetic hospital
     injection/, indirect/        published notes with surrogates, and with planted indirect identifiers
@@ -30,6 +31,7 @@ from deid_platform.notes import Delivery, Note, Rejoining, Topics, Withdrawal
 if TYPE_CHECKING:
     from deid_platform.corpora.file_states import FileStates
     from deid_platform.corpora.rows import Record
+    from deid_platform.corpora.structured import StructuredRow
 
 
 class Role(StrEnum):
@@ -49,6 +51,10 @@ class Format(StrEnum):
     JSONL = "jsonl"
     CSV = "csv"
     PARQUET = "parquet"
+    XLSX = "xlsx"
+    """A workbook with one sheet that has rows."""
+    DOCUMENT = "document"
+    """A letter or a mail: the whole file is one note."""
     TEXT = "text"
     """Plain text: the whole file is one note. No delivery has it."""
 
@@ -96,6 +102,13 @@ class Reason(StrEnum):
     """More pages, pixels or time than one document may take."""
     ILLEGIBLE = "illegible"
     """Characters were recognised with so little confidence that identifiers may stand there as other letters."""
+    # A workbook
+    HIDDEN_CONTENT = "hidden_content"
+    """A sheet, a row or a value of a workbook that is hidden in it: whoever made it did not show it."""
+    NUMBER_CELL = "number_cell"
+    """A number in a workbook's cell where an id, a name or a text belongs: its leading zeros may be lost."""
+    SEVERAL_SHEETS = "several_sheets"
+    """More than one sheet that is shown has rows: nobody says which one is the table."""
     # Gold
     MISSING_GOLD = "missing_gold"
     """Nothing says which spans the note has: it is a note, but no gold."""
@@ -121,7 +134,7 @@ class Reason(StrEnum):
     LOCKED_FILE = "locked_file"
     """Protected by a password."""
     SPREADSHEET = "spreadsheet"
-    """A workbook (.xlsx, .xls, .ods): it keeps ids as numbers, without their zeros, and dates as counts of days."""
+    """A workbook of a kind that is not read (.xls, .xlsb, .ods), or one that is called a text."""
     WRONG_ENCODING = "wrong_encoding"
     """UTF-16 that nothing says which half comes first of, or where the feed says another encoding."""
     LINK = "link"
@@ -242,6 +255,11 @@ class Reader(Protocol):
     def rejoinings(self, delivery: Delivery) -> Iterator[Rejoining | Rejection]:
         """Withdrawn patients who take part again. A row that is refused lets nobody back in."""
         ...
+
+    def structured(self, delivery: Delivery) -> Iterator[StructuredRow | Rejection]:
+        """Rows of the tables beside the notes that are mapped, each id once; none unless the source has such tables."""
+        del delivery
+        return iter(())
 
     def fingerprint(self, delivery: Delivery, *, unread: Callable[[], object] = lambda: None) -> str:
         """A digest of the delivery's content: it changes when any file's bytes do.

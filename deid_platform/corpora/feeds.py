@@ -14,10 +14,12 @@ from deid_platform.corpora import Reader, Role
 from deid_platform.corpora.files import FilesFeed
 from deid_platform.corpora.formats import FileFormat, file_format
 from deid_platform.corpora.formats.delimited import Tables
+from deid_platform.corpora.formats.documents import Documents
 from deid_platform.corpora.formats.scan import Scans
 from deid_platform.corpora.reading import TOPIC_ROLES
 from deid_platform.corpora.rows import shapes
 from deid_platform.corpora.scans.recognition import Engine
+from deid_platform.corpora.structured import StructuredTable
 from deid_platform.errors import Code, DeidError
 from deid_platform.settings import FeedSettings, Settings
 
@@ -78,7 +80,7 @@ def topics_reading(settings: Settings, name: str) -> str:
 def open_folder(settings: Settings, name: str, *, spool: Path | None) -> FilesFeed:
     """The reader of a feed of folders; raises as `open_feed`."""
     feed = settings.feed(name)
-    tables = Tables(encoding=feed.encoding)
+    tables = Tables(encoding=feed.encoding, numbers=feed.workbook_numbers)
     return FilesFeed(
         name=name,
         root=settings.path(feed.path),
@@ -92,6 +94,15 @@ def open_folder(settings: Settings, name: str, *, spool: Path | None) -> FilesFe
         tables=tables,
         reading=f"{settings.site} {feed.reading}",
         follow_links=feed.follow_links,
+        structured_tables=structured_tables(feed),
+    )
+
+
+def structured_tables(feed: FeedSettings) -> tuple[StructuredTable, ...]:
+    """The tables beside a feed's notes, as its settings map them."""
+    return tuple(
+        StructuredTable(name, table.row, table.patient, {**table.columns, **dict.fromkeys(table.keep)}, table.released)
+        for name, table in feed.structured.items()
     )
 
 
@@ -144,4 +155,6 @@ def _format_of(feed: FeedSettings) -> FileFormat:
     if isinstance(chosen, Scans):
         language = feed.defaults.get("language", chosen.language)
         return replace(chosen, engine=Engine(feed.recognition), language=language, encoding=feed.encoding)
+    if isinstance(chosen, Documents):
+        return replace(chosen, encoding=feed.encoding)
     return chosen

@@ -33,6 +33,7 @@ from deid_platform.corpora.reading import (
 from deid_platform.corpora.reading import Objection, RowReader, inspected, read_rows
 from deid_platform.corpora.refusals import Refused
 from deid_platform.corpora.rows import Record, Shape, shapes
+from deid_platform.corpora.structured import StructuredRow, StructuredTable, read_structured, table_of
 from deid_platform.corpora.tables import Row
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery, Note
@@ -63,6 +64,7 @@ class FilesFeed(RowReader):
         tables: What the tables beside them are.
         reading: As `Reader` has it.
         follow_links: Whether folders and files of deliveries may be links.
+        structured_tables: Tables beside the notes that are released.
 
     Raises:
         DeidError: `feed-mapping` for columns or defaults that cannot be used, `delivery-name` for a name
@@ -81,6 +83,7 @@ class FilesFeed(RowReader):
     tables: Tables = TABLES
     reading: str = ""
     follow_links: bool = False
+    structured_tables: tuple[StructuredTable, ...] = ()
     _shapes: Mapping[Role, Shape] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -116,18 +119,56 @@ class FilesFeed(RowReader):
             unread: Called for each file that could not be read to its end.
         """
         total = hashlib.sha256()
-        for role in Role:
-            for ordinal, path in enumerate(self.files(delivery, role)):
-                size, content = 0, hashlib.sha256()
-                try:
-                    for chunk in _bytes_of(path):
-                        size += len(chunk)
-                        content.update(chunk)
-                except BrokenFileError:
-                    unread()
-                said = (path.name,) if self._is_told_by_name(path, role) else _ending(path)
-                total.update(f"{role}[{ordinal}] {said} {size} {content.hexdigest()}\n".encode())
+        for place, path, said in self._every_file(delivery):
+            size, content = 0, hashlib.sha256()
+            try:
+                for chunk in _bytes_of(path):
+                    size += len(chunk)
+                    content.update(chunk)
+            except BrokenFileError:
+                unread()
+            total.update(f"{place} {said} {size} {content.hexdigest()}\n".encode())
         return total.hexdigest()
+
+    def structured(self, delivery: Delivery) -> Iterator[StructuredRow | Rejection]:
+        """Rows of the tables beside the notes; see `Reader.structured`."""
+        return self.structured_in(self._folder(delivery))
+
+    def structured_in(self, folder: Path) -> Iterator[StructuredRow | Rejection]:
+        """The same of a folder of any name."""
+        yield from read_structured(self._structured_files(self.place(folder)), self.tables, self.spool)
+
+    def kept_back(self, folder: Path) -> dict[str, list[str]]:
+        """The columns of a folder's tables beside the notes that are not released, by table.
+
+        They are named: what is mapped in the same file proves that it has a header.
+        """
+        found: dict[str, dict[str, None]] = {}
+        for table, path in self._structured_files(self.place(folder)):
+            with suppress(BrokenFileError):
+                rows = self.tables.rows(path, Role.NOTES, max_chars=self.max_chars, spool=self.spool)
+                for _, cells in islice(rows, 1):
+                    if not isinstance(cells, Reason) and table.row in cells:
+                        found.setdefault(table.name, {}).update(dict.fromkeys(table.kept_back(cells)))
+        return {name: [*columns] for name, columns in found.items() if columns}
+
+    def claims(self, file_name: str) -> bool:
+        """Whether a file has rows of a table beside the notes."""
+        return any(table.name == table_of(file_name) for table in self.structured_tables)
+
+    def _structured_files(self, folder: Path) -> list[tuple[StructuredTable, Path]]:
+        names = names_in(folder, self.name) if self.structured_tables else []
+        tables = {table.name: table for table in self.structured_tables}
+        return [(tables[table], folder / name) for name in names if (table := table_of(name)) in tables and table]
+
+    def _every_file(self, delivery: Delivery, *roles: Role) -> Iterator[tuple[str, Path, tuple[str, ...]]]:
+        """The place, the path and what the name says of every file of these roles, by default of all that is read."""
+        for role in roles or Role:
+            for ordinal, path in enumerate(self.files(delivery, role)):
+                said = (path.name,) if self._is_told_by_name(path, role) else _ending(path)
+                yield f"{role}[{ordinal}]", path, said
+        for ordinal, (table, path) in enumerate([] if roles else self._structured_files(self._folder(delivery))):
+            yield f"structured-{table.name}[{ordinal}]", path, _ending(path)
 
     def _is_told_by_name(self, path: Path, role: Role) -> bool:
         return self.file_format.names_tell and role in self.file_format.roles(path.name)
@@ -137,19 +178,19 @@ class FilesFeed(RowReader):
         folder = self._folder(delivery)
         roles = {name: roles_of(self.file_format, name) for name in names_in(folder, delivery.key)}
         told = f" by name: {self.file_format.names_tell}"
-        return states_of(folder, {name: " ".join(some) + told for name, some in roles.items() if some})
+        read = {name: " ".join(some) + told for name, some in roles.items() if some}
+        return states_of(folder, read | {name: "structured" for name in roles if self.claims(name)})
 
     def marker(self, delivery: Delivery, *roles: Role) -> str:
         """SHA-256 over place, format, size and time of change of every file of these roles, by default of all."""
         total = hashlib.sha256()
-        for role in roles or Role:
-            for ordinal, path in enumerate(self.files(delivery, role)):
-                size = changed = -1
-                # A file may go while the folder is read, and a link may lead nowhere.
-                with suppress(OSError):
-                    found = path.stat()
-                    size, changed = found.st_size, found.st_mtime_ns
-                total.update(f"{role}[{ordinal}] {_ending(path)} {size} {changed}\n".encode())
+        for place, path, _ in self._every_file(delivery, *roles):
+            size = changed = -1
+            # A file may go while the folder is read, and a link may lead nowhere.
+            with suppress(OSError):
+                found = path.stat()
+                size, changed = found.st_size, found.st_mtime_ns
+            total.update(f"{place} {_ending(path)} {size} {changed}\n".encode())
         return total.hexdigest()
 
     def inspect_folder(

@@ -14,6 +14,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections.abc import Callable
 from pathlib import Path, PosixPath
 from typing import IO, Any
 
@@ -114,13 +115,15 @@ def is_unfinished(name: str) -> bool:
     return name.startswith((".", "_")) or name.endswith(".tmp")
 
 
-def passed_over(folder: Path, file_format: FileFormat = TABLES) -> tuple[int, int]:
-    """How many files of a folder have rows of no role, and how many of those are workbooks.
+def passed_over(
+    folder: Path, file_format: FileFormat = TABLES, claimed: Callable[[str], bool] = lambda _: False
+) -> tuple[int, int]:
+    """How many files of a folder have rows of no role and are not claimed, and how many of those are workbooks.
 
     Their names are not told: they may be anything.
 
     Raises:
         DeidError: As `names_in`.
     """
-    names = [name for name in names_in(folder, "folder") if not roles_of(file_format, name)]
+    names = [name for name in names_in(folder, "folder") if not roles_of(file_format, name) and not claimed(name)]
     return len(names), sum(map(is_spreadsheet, names))

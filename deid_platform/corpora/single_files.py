@@ -47,9 +47,10 @@ def read_notes(
         table_format: How the file writes its notes; by default as its name ends, which plain text needs to have said.
 
     Raises:
-        DeidError: `feed-mapping`, at once; what is wrong with the file itself comes as rejections.
+        DeidError: `feed-mapping`, at once; `document-reader-missing`; what is wrong with the file itself comes as
+            rejections.
     """
-    if table_format is Format.TEXT:
+    if table_format in (Format.TEXT, Format.DOCUMENT):
         columns, ignore = None, ()  # a text has no columns
     shape = replace(shapes(columns, ignore, defaults)[Role.NOTES], strict=strict)
     written = TABLES if table_format is None else _OneTable(table_format)
@@ -125,4 +126,6 @@ class _OneTable(FileFormat):
 
     def rows(self, path: Path, role: Role, *, max_chars: int, spool: Path | None) -> Iterator[Row]:
         del role
-        return table_rows(path, self.table_format, compression_of(path), max_chars=max_chars, spool=spool)
+        # The id of a note may have lost its zeros: nothing is looked up by it.
+        compression = compression_of(path)
+        return table_rows(path, self.table_format, compression, max_chars=max_chars, spool=spool, numbers=True)

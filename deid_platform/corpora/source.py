@@ -1,4 +1,4 @@
-"""Where a command on files reads its notes from: a file, plain text included, or standard input.
+"""Where a command on files reads its notes from: a file, texts and documents included, or standard input.
 
 Belongs here: which format that is, and keeping standard input so that it can be read twice. Does not belong here:
 reading any format (`files.py`, `tables.py`).
@@ -16,6 +16,7 @@ from deid_platform.corpora import Format
 from deid_platform.corpora.columns import is_header
 from deid_platform.corpora.decoding import BrokenFileError, chunks
 from deid_platform.corpora.encodings import in_utf8
+from deid_platform.corpora.office.documents import OTHERS, READERS
 from deid_platform.corpora.rows import Shape
 from deid_platform.corpora.tables import header_cells
 from deid_platform.errors import Code, DeidError
@@ -24,6 +25,10 @@ STANDARD_INPUT = Path("-")
 
 _TEXT_FILE = re.compile(r"\.txt(?:\.(gz|zst))?$")
 _JSON_OBJECT = re.compile(rb'(?:\xef\xbb\xbf)?\s*(?:\[\s*)?\{\s*["}]')
+_BY_ENDING = {
+    **dict.fromkeys((".xlsx", ".xlsm"), Format.XLSX),
+    **dict.fromkeys((*READERS, *OTHERS), Format.DOCUMENT),
+}
 _CHUNK = 1 << 16
 _DESCRIPTORS = Path("/proc/self/fd")
 
@@ -32,7 +37,7 @@ _DESCRIPTORS = Path("/proc/self/fd")
 def opened(
     source: Path, chosen: Format | None, shape: Shape, *, spool: Path | None = None
 ) -> Iterator[tuple[Path, Format | None]]:
-    """A file that can be read as often as need be, and its format; None where its name has to say that.
+    """A file that can be read as often as need be, and its format; None where it is a table as its name ends.
 
     Standard input, or a `.txt` file, that begins with a JSON object is JSON lines, one that begins with the header of a
     table is CSV, anything else plain text: a table read as a text would show every id and name in its columns. RTF,
@@ -48,7 +53,8 @@ def opened(
         DeidError: `feed-unreadable` if standard input cannot be read, `store-write` if there is no room for its copy.
     """
     if source != STANDARD_INPUT:
-        yield source, chosen or (_guessed(source, shape) if _TEXT_FILE.search(source.name) else None)
+        guessed = _guessed(source, shape) if _TEXT_FILE.search(source.name) else _BY_ENDING.get(source.suffix.lower())
+        yield source, chosen or guessed
         return
     # Where a file can be opened again without a name it has none: nothing is left of it if this process is killed.
     nameless = _DESCRIPTORS.is_dir()

@@ -1,11 +1,11 @@
-"""Rows of a file: JSONL, CSV, Parquet and plain text behind one interface.
+"""Rows of a file: JSONL, CSV, Parquet, workbooks, documents and plain text behind one interface.
 
 Belongs here: how each format writes a row, and where its rows begin again after a broken one. Does not belong here:
 encodings (`encodings.py`), which columns there may be and what their values mean (`rows.py`).
 
 A row is its number with either its cells by column or the reason why the format itself
 refuses it. The number is the line of the file on which the row begins, from 1, and in Parquet, which has no lines, the
-row's place. A cell that Parquet holds but that cannot be used is a `Reason` in the value's place.
+row's place. A cell that Parquet or a workbook holds but that cannot be used is a `Reason` in the value's place.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from pathlib import Path
 from deid_platform.corpora import Format, Reason
 from deid_platform.corpora.decoding import BrokenFileError, OverlongLine, chunks, lines
 from deid_platform.corpora.encodings import UTF8, in_utf8
+from deid_platform.corpora.office import RefusedDocumentError
+from deid_platform.corpora.office.documents import document_text
 from deid_platform.corpora.parquet import parquet_rows
 
 Row = tuple[int, Mapping[str, object] | Reason]
@@ -42,8 +44,9 @@ def table_rows(
     max_chars: int,
     spool: Path | None = None,
     encoding: str = UTF8,
+    numbers: bool = False,
 ) -> Iterator[Row]:
-    """The rows of one file, streamed.
+    """The rows of one file, streamed; of a workbook, all of it is held in memory.
 
     Args:
         path: The file.
@@ -53,9 +56,10 @@ def table_rows(
             refused as `text_too_long` without being held in memory.
         spool: Folder for temporary files, made if need be; by default the system's own.
         encoding: Of JSONL, CSV and plain text, unless the file says another by a byte order mark.
+        numbers: Whether whole numbers in cells of a workbook stand for their digits: leading zeros may be lost.
 
     Raises:
-        DeidError: `store-write` if a temporary file cannot be written.
+        DeidError: `store-write` if a temporary file cannot be written; `document-reader-missing` for a workbook.
         BrokenFileError: The file can be read no further; the rows before have been yielded.
     """
     # JSON may spend 12 bytes on one character ("\ud83d\ude00"); the other columns share the rest.
@@ -67,10 +71,31 @@ def table_rows(
             yield from _csv(in_utf8(chunks(path, compression), encoding), limit)
         case Format.PARQUET:
             yield from parquet_rows(path, compression, spool)
+        case Format.XLSX if compression is None:
+            yield from _workbook(path, numbers)
+        case Format.DOCUMENT:
+            yield from _document(path)
         case Format.TEXT:
             yield from _plain_text(in_utf8(chunks(path, compression), encoding), limit)
         case _:
             raise BrokenFileError(Reason.SPREADSHEET if is_spreadsheet(path.name) else Reason.UNREADABLE_FILE)
+
+
+def _workbook(path: Path, numbers: bool) -> Iterator[Row]:
+    from deid_platform.corpora.office.opening import content_of  # 0.1 s, so only when a file needs it
+    from deid_platform.corpora.office.workbook import workbook_rows
+
+    try:
+        yield from workbook_rows(content_of(path), numbers=numbers)
+    except RefusedDocumentError as refused:
+        raise BrokenFileError(refused.reason) from None
+
+
+def _document(path: Path) -> Iterator[Row]:
+    try:
+        yield 1, {"note_id": TEXT_NOTE_ID, "text": document_text(path)}
+    except RefusedDocumentError as refused:
+        raise BrokenFileError(refused.reason) from None
 
 
 def is_spreadsheet(file_name: str) -> bool:

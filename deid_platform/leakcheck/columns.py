@@ -33,6 +33,7 @@ class Released:
         shifted_date: As shown.
         site: The institution's name in the warehouse.
         keys: The keyed ids of note, patient, encounter and provider.
+        offset: The days by which the patient's dates move where somebody outside drew them; else whole weeks.
     """
 
     note_type: str | None = None
@@ -41,6 +42,7 @@ class Released:
     shifted_date: date | None = None
     site: str | None = None
     keys: tuple[str, ...] = ()
+    offset: int | None = None
 
     def __repr__(self) -> str:
         return "<Released>"
@@ -65,7 +67,7 @@ def columns_left(note: Note, own: Sequence[Patient], released: Released, policy:
         yield LeakKind.COLUMN_SITE
     if any(_holds(key, ids, _TELLING_IN_KEY) for key in released.keys):
         yield LeakKind.COLUMN_KEY
-    if released.shifted_date is not None and not _is_allowed(released.shifted_date, note, policy):
+    if released.shifted_date is not None and not _is_allowed(released.shifted_date, note, policy, released.offset):
         yield LeakKind.COLUMN_DATE
     if released.note_year is not None and _tells(released.note_year, note, own, policy):
         yield LeakKind.COLUMN_YEAR
@@ -76,10 +78,11 @@ def _holds(value: str, ids: Sequence[str], telling: int) -> bool:
     return any(shown == i.casefold() or (len(i) >= telling and i.casefold() in shown) for i in ids)
 
 
-def _is_allowed(day: date, note: Note, policy: Policy) -> bool:
-    """Whether a day is one that the policy lets through: another one, by whole weeks; or the note's own."""
+def _is_allowed(day: date, note: Note, policy: Policy, offset: int | None) -> bool:
+    """Whether the policy lets a day through: another one, by whole weeks or the offset; or the note's own."""
     if policy.note_date is NoteDateRule.SHIFT and note.note_date is not None:
-        return day != note.note_date and (day - note.note_date).days % 7 == 0
+        moved = (day - note.note_date).days
+        return moved != 0 and (moved % 7 == 0 if offset is None else moved == offset)
     return policy.note_date is NoteDateRule.KEEP and day == note.note_date
 
 

@@ -13,7 +13,7 @@ from deid_platform.keys import Keyring
 from deid_platform.notes import Note, Topics
 from deid_platform.redaction.policy import NoteDateRule, Policy
 from deid_platform.redaction.years import reveals_age
-from deid_platform.surrogates.dates import shifted
+from deid_platform.surrogates.dates import GivenShifts, shifted
 
 
 class ReleasedDate(NamedTuple):
@@ -24,7 +24,13 @@ class ReleasedDate(NamedTuple):
 
 
 def released_date(
-    note: Note, policy: Policy, keyring: Keyring, *, birth_date: date | None = None, topics: Topics | None = None
+    note: Note,
+    policy: Policy,
+    keyring: Keyring,
+    *,
+    birth_date: date | None = None,
+    topics: Topics | None = None,
+    given: GivenShifts | None = None,
 ) -> ReleasedDate:
     """The note's date under a policy.
 
@@ -37,11 +43,12 @@ def released_date(
         keyring: Signs the shift.
         birth_date: The patient's, where the topics know it.
         topics: Say which patients share a shift.
+        given: Offsets of dates from outside.
     """
     if note.note_date is None or policy.note_date is NoteDateRule.DROP:
         return ReleasedDate()
     if policy.note_date is NoteDateRule.SHIFT:
-        return ReleasedDate(day=shifted(keyring, topics, note, policy.date_shift))
+        return ReleasedDate(day=shifted(keyring, topics, note, policy.date_shift, given))
     if policy.note_date is NoteDateRule.KEEP:
         return ReleasedDate(day=note.note_date)
     if reveals_age(note.note_date.year, note.note_date, birth_date):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain, islice
 from math import floor
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from deid_platform.corpora.files import FilesFeed
 from deid_platform.corpora.folders import passed_over
 from deid_platform.corpora.refusals import Refusals
 from deid_platform.corpora.rows import Record
+from deid_platform.corpora.structured import StructuredRow
 from deid_platform.errors import DeidError
 from deid_platform.notes import Delivery, Facility, Note, Patient, Provider
 from deid_platform.refresh.known import fillers_of, folded_name, known, names_a_place, names_somebody
@@ -44,6 +46,7 @@ class Checked:
         undated: Errors about rows of a database that never will be.
         advice: What a database lacks that a person should know.
         nameless: Whether patients are there, or would be, and none has a last name.
+        kept_back: Table beside the notes -> columns of its files that are not released.
         telling: Of topics' rows, how many say something of somebody: topic -> what they have -> rows.
     """
 
@@ -58,6 +61,7 @@ class Checked:
     advice: str | None = None
     nameless: bool = False
     telling: dict[str, dict[str, int]] = field(default_factory=dict)
+    kept_back: Mapping[str, list[str]] = field(default_factory=dict)
 
     @property
     def shares(self) -> list[str]:
@@ -113,14 +117,18 @@ def check_folder(
         reader = open_folder(site.settings, feed, spool=home if home.is_dir() else None)
     else:
         folder = folder.resolve()  # whoever names it may well name a link
-    rows = reader.inspect_folder(folder, never=exclusions.reason, head=head)
+    rows = chain(
+        reader.inspect_folder(folder, never=exclusions.reason, head=head),
+        islice(reader.structured_in(folder), head),
+    )
     checked = _counted(rows, note_types, progress)
-    others, spreadsheets = passed_over(reader.place(folder), reader.file_format)
+    others, spreadsheets = passed_over(reader.place(folder), reader.file_format, reader.claims)
     return replace(
         checked,
         passed_over=others,
         spreadsheets=spreadsheets,
         encodings=reader.proposed_encodings(folder, checked.refusals),
+        kept_back=reader.kept_back(folder),
     )
 
 
@@ -147,7 +155,9 @@ def check_delivery(
 
 
 def _counted(
-    found: Iterable[Record | Rejection], note_types: Collection[str], progress: Callable[[int], None] | None
+    found: Iterable[Record | StructuredRow | Rejection],
+    note_types: Collection[str],
+    progress: Callable[[int], None] | None,
 ) -> Checked:
     rows: Counter[str] = Counter()
     telling: dict[str, Counter[str]] = {}
@@ -159,6 +169,9 @@ def _counted(
             progress(_ROWS_A_STEP)
         if isinstance(item, Rejection):
             refusals.add(item)
+            continue
+        if isinstance(item, StructuredRow):
+            rows[f"structured-{item.table}"] += 1
             continue
         rows[_KINDS.get(type(item), "statements")] += 1
         if isinstance(item, Patient | Provider | Facility):

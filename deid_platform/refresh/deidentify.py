@@ -105,6 +105,8 @@ def deidentify(
         return {
             **recipe.digests,
             "recipe": recipe.digest,
+            # Of the file of offsets from outside by which dates are moved, where there is one.
+            "offsets": None if recipe.given is None else recipe.given.digest,
             "reported": sorted(recipe.reported_by_digest),
             "found": first_pass_digests(store, delivery, recipe.keyring)[delivery],
             "told": told.digest,

@@ -22,6 +22,7 @@ from deid_platform.notes import Delivery, Note, Rejoining, Withdrawal
 from deid_platform.refresh import tables
 from deid_platform.refresh.deliveries import deliveries_until
 from deid_platform.refresh.derived import NOTE_IDS
+from deid_platform.refresh.structured_rows import take_in_structured
 from deid_platform.refresh.topics import topics_as_of
 from deid_platform.store import NoteStore
 
@@ -44,6 +45,8 @@ class Intake:
     """Patients who take part again."""
     unknown_columns: tuple[str, ...] = ()
     """Unknown columns of refused rows, whose names may be shown."""
+    structured: int = 0
+    """Rows of tables beside the notes."""
 
 
 def content_digest(note: Note, keyring: Keyring) -> str:
@@ -140,6 +143,8 @@ def take_in_notes(
     digest = files_digest(reader, delivery, keyring, exclusions)
     digest = digest if _topics_as_read(reader, delivery, store) else ""
     marker = withdrawals_marker(reader, delivery, keyring)
+    rows_beside = _good(reader.structured(delivery), refused_notes, refused)
+    structured = take_in_structured(rows_beside, delivery, reader, store=store, keyring=keyring, exclusions=exclusions)
     notes = store.write(
         tables.RAW_NOTES,
         delivery.key,
@@ -170,7 +175,8 @@ def take_in_notes(
     store.write(tables.WITHDRAWALS, delivery.key, [table], meta=lambda: meta)
     if not unsealed:
         refuse_empty(store, delivery)
-    return Intake(notes.rows, dict(refused_notes + refused_withdrawals), len(withdrawn), len(back), (*columns,))
+    refusals = dict(refused_notes + refused_withdrawals)
+    return Intake(notes.rows, refusals, len(withdrawn), len(back), (*columns,), structured)
 
 
 def refuse_empty(store: NoteStore, delivery: Delivery) -> None:
@@ -179,10 +185,13 @@ def refuse_empty(store: NoteStore, delivery: Delivery) -> None:
     Those have to be hidden before: whoever calls this has seen to that.
 
     Raises:
-        DeidError: `feed-empty`, with the reasons, if no good note, no withdrawal and no topic row arrived.
+        DeidError: `feed-empty`, with the reasons, if no good note, no row of a table beside the notes, no withdrawal
+            and no topic row arrived.
     """
     notes, statements = (store.required(name, delivery.key) for name in (tables.RAW_NOTES, tables.WITHDRAWALS))
-    if notes.rows or statements.meta.get("read", statements.rows) or _any_topic(store, delivery):
+    beside = store.manifest(tables.STRUCTURED, delivery.key)
+    said = notes.rows or statements.meta.get("read", statements.rows) or (beside is not None and beside.rows)
+    if said or _any_topic(store, delivery):
         return
     rejected = Counter(notes.meta["rejected"]) + Counter(statements.meta["rejected"])
     reasons = ", ".join(f"{count} {reason}" for reason, count in sorted(rejected.items()))

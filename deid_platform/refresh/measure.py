@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from itertools import zip_longest
 
+from deid_platform.corpora.structured import PREFIX
 from deid_platform.errors import Code
 from deid_platform.leakcheck import Released
 from deid_platform.notes import Delivery, Note
@@ -22,6 +23,7 @@ from deid_platform.refresh.languages import languages_row
 from deid_platform.refresh.reported import newest_known
 from deid_platform.refresh.site import Site
 from deid_platform.refresh.stage import staged_rows, withdrawals_of
+from deid_platform.refresh.structured_rows import structured_leaks
 from deid_platform.store import Manifest
 from deid_platform.warehouse.expectations import ExpectationOutcome, validate_staged
 from deid_platform.warehouse.ledger import GateRow, record_gate
@@ -65,7 +67,7 @@ def record_measurements(site: Site, staged: Staged) -> list[GateRow]:
 
 
 def _count_leaks(site: Site, delivery: Delivery) -> tuple[int, int, int]:
-    """Notes that leak, notes checked, and rows that do not belong to the raw note in their place."""
+    """Notes that leak, notes checked, and rows that do not belong to the raw note in their place; tables included."""
     recipe = site.recipe(delivery)
     leaks = checked = mismatched = 0
     raw = site.store.stream(tables.RAW_NOTES, delivery.key)
@@ -86,6 +88,7 @@ def _count_leaks(site: Site, delivery: Delivery) -> tuple[int, int, int]:
                     site.note_key(delivery.feed, note.note_id),
                     *(site.keyring.key(kind, i) for kind, i in ids if i is not None),
                 ),
+                offset=recipe.offset(note.patient_id),
             )
             applied = tables.spans_of(after["spans"])
             checked += 1
@@ -95,7 +98,8 @@ def _count_leaks(site: Site, delivery: Delivery) -> tuple[int, int, int]:
             leaks += text is None or bool(
                 recipe.leak_check.check(note, recipe.patients(note), text, applied, shown, lengths=lengths)
             )
-    return leaks, checked, mismatched
+    beside = structured_leaks(site.store, delivery, recipe, site.store.required(tables.REDACTED_NOTES, delivery.key))
+    return leaks + beside[0], checked + beside[1], mismatched + beside[2]
 
 
 def _topics_row(manifest: Manifest, least: float) -> GateRow:
@@ -158,6 +162,8 @@ def record_expectations(site: Site, delivery: Delivery) -> list[ExpectationOutco
         gatekeeper,
         staged,
         note_types=site.feed(delivery.feed).note_types,
+        offsets=site.settings.redaction.offsets is not None,
+        row_types=[PREFIX + table for table in site.feed(delivery.feed).structured],
         policy=site.policy,
         thresholds=site.settings.thresholds,
         unmeasured=manifest.meta["reasons"].get(Code.LANGUAGE_UNMEASURED.slug, 0),

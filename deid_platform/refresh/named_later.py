@@ -32,6 +32,7 @@ from deid_platform.refresh.searched_note import SearchJob, Shown
 from deid_platform.refresh.shown_notes import originals, shown_notes
 from deid_platform.refresh.site import Site
 from deid_platform.refresh.stage import staged_from
+from deid_platform.refresh.structured_rows import redact_structured
 from deid_platform.refresh.topics import patients_digests
 from deid_platform.store import Manifest, NoteStore
 from deid_platform.warehouse.promotion import hide_notes
@@ -65,6 +66,7 @@ def redact_delivery(site: Site, delivery: Delivery) -> Manifest:
             found += len(hits)
         # It ends, since each time at least one row more counts for the delivery.
         if not found:
+            redact_structured(delivery, store=site.store, recipe=site.recipe(delivery))
             return done
 
 

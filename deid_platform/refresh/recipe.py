@@ -22,7 +22,7 @@ from deid_platform.redaction.structured import ReleasedDate, released_date
 from deid_platform.refresh.known import Known, known
 from deid_platform.release_note import ReleaseSpec
 from deid_platform.surrogates.date_order import NOTHING_SAID, DateWriting
-from deid_platform.surrogates.dates import shift_scope
+from deid_platform.surrogates.dates import GivenShifts, shift_scope
 
 _DECIDING = (
     "deid_platform.labels",
@@ -62,6 +62,7 @@ class Recipe:
         upserts: Names what the topics were folded from (`topics.upserts_until`); None where nobody asked.
         columns: Names the columns of topics that are others than those by which notes were first published
             (`topic_columns.py`); empty where all are the same.
+        given: Offsets of dates from outside, in place of keyed shifts.
     """
 
     spec: DetectorSpec
@@ -78,6 +79,7 @@ class Recipe:
     gold_files: str = ""
     upserts: str | None = None
     columns: str = ""
+    given: GivenShifts | None = None
 
     @cached_property
     def digests(self) -> dict[str, str]:
@@ -116,6 +118,7 @@ class Recipe:
             str(rosters_incomplete),
             str(self.min_roster_share),
             *(self.writing.parts if self.policy.shifts_dates else ()),
+            *(() if self.given is None else ("offsets", self.given.digest, str(self.given.keyed_if_missing))),
         )
 
     @cached_property
@@ -130,7 +133,7 @@ class Recipe:
     @property
     def release(self) -> str:
         """The release that a note redacted this way belongs to."""
-        return release_name(self.spec, self.policy, self.keyring, self.columns)
+        return release_name(self.spec, self.policy, self.keyring, self.columns, offsets=self.given is not None)
 
     @property
     def release_spec(self) -> ReleaseSpec:
@@ -145,6 +148,7 @@ class Recipe:
             tagged,
             self.reported_in,
             self.writing,
+            given=self.given,
         )
 
     @cached_property
@@ -162,7 +166,9 @@ class Recipe:
 
     def released_date(self, note: Note, birth_date: date | None) -> ReleasedDate:
         """What research may see of a note's own date."""
-        return released_date(note, self.policy, self.keyring, birth_date=birth_date, topics=self._links)
+        return released_date(
+            note, self.policy, self.keyring, birth_date=birth_date, topics=self._links, given=self.given
+        )
 
     def moved_with(self, patient_id: str | None) -> str | None:
         """Whose shift a patient's dates have; None where the policy shifts none, or nobody is known."""
@@ -170,8 +176,18 @@ class Recipe:
             return None
         return shift_scope(self._links, patient_id)
 
+    def offset(self, patient_id: str | None) -> int | None:
+        """By how many days a patient's dates move where somebody outside drew that."""
+        return None if self.given is None or patient_id is None else self.given.days.get(patient_id)
+
+    def offset_missing(self, patient_id: str | None) -> bool:
+        """Whether nothing says how far the dates of a patient's notes move."""
+        return self.given is not None and self.given.lacks(patient_id)
+
     def shift_key(self, patient_id: str | None) -> str | None:
         """A keyed digest of whose shift a patient's dates have: the warehouse shows no two of one patient."""
+        if patient_id is not None and (days := self.offset(patient_id)) is not None:
+            return self.keyring.digest("shift-key", "given", patient_id, str(days))
         scope = self.moved_with(patient_id)
         return None if scope is None else self.keyring.digest("shift-key", scope)
 
@@ -191,11 +207,13 @@ class Recipe:
         return self.rosters_incomplete and not there
 
 
-def release_name(spec: DetectorSpec, policy: Policy, keyring: Keyring, columns: str = "") -> str:
+def release_name(
+    spec: DetectorSpec, policy: Policy, keyring: Keyring, columns: str = "", *, offsets: bool = False
+) -> str:
     """Names a release: another detector, policy or secret is another one, never a mixture, and so are topics that are
-    read by other columns (`Recipe.columns`).
+    read by other columns (`Recipe.columns`), and dates that are moved by offsets from outside.
 
     The dictionaries are not part of it, since they grow with every delivery.
     """
-    parts = (spec.detector_digest, policy.digest, keyring.key_id, *filter(None, [columns]))
+    parts = (spec.detector_digest, policy.digest, keyring.key_id, *filter(None, [columns, "offsets" * offsets]))
     return "r_" + keyring.digest("release", *parts)[:12]

@@ -28,6 +28,8 @@ from deid_platform.warm_up import made_up_note
 from deid_platform.workers import Job, Task
 
 Row = dict[str, Any]
+OFFSET_MISSING = "offset-missing"
+"""Reason code: dates are moved by offsets from outside, and there is none for the note's patient."""
 LEFT_IN_PART = "leak-in-part"
 """Reason code: people hide a part of what leaks, and the leak check no longer knows the rest."""
 
@@ -123,6 +125,8 @@ class Redacting(Task[Item, Row]):
         excused = None if item.mended is None else item.mended.held_for
         if recipe.roster_lost(item.first.note) and excused != "roster-lost":
             return {**row, "reason": "roster-lost"}
+        if recipe.offset_missing(item.first.note.patient_id):
+            return {**row, "reason": OFFSET_MISSING}
         if recipe.unmeasured(row["languages"]) and excused != Code.LANGUAGE_UNMEASURED.slug:
             return {**row, "reason": Code.LANGUAGE_UNMEASURED.slug}
         detection = self._second_pass(item.first)
@@ -153,7 +157,10 @@ class Redacting(Task[Item, Row]):
 
         def columns(known_as: Sequence[Patient]) -> Released:
             dated = recipe.released_date(note, known_as[0].birth_date if known_as else None)
-            return Released(row["note_type"], row["language"], dated.year, dated.day, recipe.keyring.site)
+            offset = recipe.offset(note.patient_id)
+            return Released(
+                row["note_type"], row["language"], dated.year, dated.day, recipe.keyring.site, offset=offset
+            )
 
         return self._releaser.release(note, spans, columns, item.first.detection.indirect, item.public)
 

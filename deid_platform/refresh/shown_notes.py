@@ -66,7 +66,15 @@ def _rows(site: Site, dataset: str, delivery: Delivery, patients: Collection[str
 
 
 def _ways(site: Site, note: Note, row: dict[str, Any]) -> Iterator[Shown]:
-    columns = Released(row["note_type"], row["language"], row["note_year"], row["shifted_date"], site.keyring.site)
+    given = site.given_shifts
+    columns = Released(
+        row["note_type"],
+        row["language"],
+        row["note_year"],
+        row["shifted_date"],
+        site.keyring.site,
+        offset=None if given is None else given.days.get(row["patient_id"]),
+    )
     shown = Shown(note, row["text"], tables.spans_of(row["spans"]), columns)
     yield shown
     if site.policy.hides_indirect:

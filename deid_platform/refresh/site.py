@@ -16,6 +16,7 @@ from deid_platform.corpora import Reader
 from deid_platform.corpora.exclusions import Exclusions
 from deid_platform.corpora.feeds import open_feed, topics_reading
 from deid_platform.corpora.folders import Delivered
+from deid_platform.corpora.given_shifts import read_given_shifts
 from deid_platform.detection import MODELS, DetectorSpec
 from deid_platform.detection.combination import Combination
 from deid_platform.detection.models.device import CARD_IF_THERE, usable
@@ -38,6 +39,7 @@ from deid_platform.refresh.topics import topics_as_of, upserts_as_of, upserts_un
 from deid_platform.settings import FeedSettings, Settings
 from deid_platform.store import Location, NoteStore
 from deid_platform.surrogates.date_order import DateWriting
+from deid_platform.surrogates.dates import GivenShifts
 from deid_platform.warehouse.connection import Warehouse
 from deid_platform.warehouse.server import EmbeddedServer
 
@@ -293,7 +295,23 @@ class Site:
             links=links_known(self.store) if self.policy.dates.moved else None,
             columns=self.changed_columns,
             writing=self.date_writing(feed),
+            given=self.given_shifts,
         )
+
+    @cached_property
+    def given_shifts(self) -> GivenShifts | None:
+        """Offsets of dates from outside; None unless deid.toml names a file of them.
+
+        Raises:
+            DeidError: `offsets-invalid`; `settings-invalid` if the policy shifts no dates.
+        """
+        given = self.settings.redaction.offsets
+        if given is None:
+            return None
+        if not self.policy.dates.moved:
+            raise DeidError(Code.SETTINGS_INVALID, "redaction.offsets: the policy shifts no dates")
+        path = self.settings.path(given.file)
+        return read_given_shifts(path, given.sha256, keyed_if_missing=given.missing == "keyed")
 
     def measured_languages(self, inputs: str) -> dict[str, Measured]:
         """What was measured of the detector of today in each language, with these inputs."""
@@ -327,7 +345,8 @@ class Site:
     @property
     def release(self) -> str:
         """The release that the settings of today make."""
-        return release_name(self.spec(None), self.policy, self.keyring, self.changed_columns)
+        offsets = self.settings.redaction.offsets is not None
+        return release_name(self.spec(None), self.policy, self.keyring, self.changed_columns, offsets=offsets)
 
     @property
     def changed_columns(self) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
+from deid_platform.corpora.structured import PREFIX
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery
 from deid_platform.refresh import tables
@@ -18,6 +19,7 @@ from deid_platform.refresh.intake import refuse_empty
 from deid_platform.refresh.marks import name_marked_notes
 from deid_platform.refresh.rulings import require_current
 from deid_platform.refresh.site import Site
+from deid_platform.refresh.structured_rows import structured_to_stage
 from deid_platform.store import Manifest
 from deid_platform.warehouse.promotion import hide, set_opt_outs
 from deid_platform.warehouse.roles import Role
@@ -85,7 +87,7 @@ def stage_delivery(site: Site, delivery: Delivery, *, run_id: str) -> Staged:
     name_marked_notes(site)
     withdrawals = withdrawals_of(site, delivery)
     # Twice over the rows, so that a delivery of any size streams through.
-    counts = _statuses(site, delivery)
+    counts = _statuses(site, delivery, manifest)
     kinds = Counter(item.kind for item in withdrawals)
     announced = Counts(
         clean=counts[Status.CLEAN],
@@ -103,7 +105,8 @@ def stage_delivery(site: Site, delivery: Delivery, *, run_id: str) -> Staged:
 
 def staged_from(site: Site, delivery: Delivery) -> str:
     """A keyed digest of the store's content that a delivery is staged from."""
-    manifests = (site.store.required(name, delivery.key) for name in (tables.REDACTED_NOTES, tables.WITHDRAWALS))
+    manifests = [site.store.required(name, delivery.key) for name in (tables.REDACTED_NOTES, tables.WITHDRAWALS)]
+    manifests += filter(None, [site.store.manifest(tables.REDACTED_STRUCTURED, delivery.key)])
     return site.keyring.digest(*(digest for m in manifests for digest in (m.dataset, *(p.digest for p in m.parts))))
 
 
@@ -123,7 +126,8 @@ def _header(site: Site, delivery: Delivery, run_id: str, announced: Counts, *, i
         detector_digest=site.spec(None).detector_digest,
         policy=site.policy.name,
         limited=site.policy.limited,
-        dates=site.policy.dates.value,
+        # Two shifts of one patient tell of each other: never both under one secret.
+        dates="given" if site.settings.redaction.offsets is not None else site.policy.dates.value,
         policy_digest=site.policy.digest,
         key_id=site.keyring.key_id,
         inputs=inputs,
@@ -157,18 +161,23 @@ def _withdrawn_notes(site: Site, delivery: Delivery) -> set[str]:
     return {row["note_id"] for row in rows if row["note_id"] is not None}
 
 
-def _statuses(site: Site, delivery: Delivery) -> Counter[Status]:
-    """How many notes of each status `staged_rows` gives."""
+def _statuses(site: Site, delivery: Delivery, manifest: Manifest) -> Counter[Status]:
+    """How many notes, and rows of tables beside them, of each status `staged_rows` gives."""
     withdrawn = _withdrawn_notes(site, delivery)
     counts: Counter[Status] = Counter()
     for table in site.store.read(tables.REDACTED_NOTES, delivery.key):
         about = zip(table["note_id"].to_pylist(), table["status"].to_pylist(), strict=True)
         counts.update(Status(status) for note_id, status in about if note_id not in withdrawn)
+    beside = structured_to_stage(site.store, delivery, manifest)
+    counts.update(Status(row["status"]) for row in beside if row["note_id"] not in withdrawn)
     return counts
 
 
 def staged_rows(site: Site, delivery: Delivery, manifest: Manifest) -> Iterator[StagedNote]:
-    """The notes that are staged of a delivery. One that arrives and is withdrawn in one delivery is withdrawn."""
+    """The notes that are staged of a delivery, and the rows of tables beside them, which have a type of their own.
+
+    One that arrives and is withdrawn in one delivery is withdrawn.
+    """
 
     def key(kind: str, source_id: str | None) -> str | None:
         return None if source_id is None else site.keyring.key(kind, source_id)
@@ -196,3 +205,18 @@ def staged_rows(site: Site, delivery: Delivery, manifest: Manifest) -> Iterator[
             language=row["language"],
             former_keys=tuple(former_keys),
         )
+    for row in structured_to_stage(site.store, delivery, manifest):
+        if row["note_id"] not in withdrawn:
+            note_key, *former_keys = site.note_keys(delivery.feed, row["note_id"])
+            yield StagedNote(
+                note_key=note_key,
+                status=Status(row["status"]),
+                text=row["text"],
+                content_digest=row["content_digest"],
+                dictionary_digest=digest,
+                patient_key=key("patient", row["patient_id"]),
+                site=site.settings.site,
+                note_type=PREFIX + row["table"],
+                shift_key=row["shift_key"],
+                former_keys=tuple(former_keys),
+            )

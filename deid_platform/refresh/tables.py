@@ -48,6 +48,10 @@ dataset and its column `told` keep the names under which installations have them
 SHARED_DATES = "deid/shared_dates"
 """The dates of a delivery's notes with a year, each once for the words before it (`repeated_dates.py`)."""
 REDACTED_NOTES = "deid/redacted_notes"
+STRUCTURED = "source/structured"
+"""Rows of tables beside the notes, as texts with the places of their identifiers."""
+REDACTED_STRUCTURED = "deid/structured"
+"""The same rows after the policy and the leak check (`structured_rows.py`)."""
 ELIGIBLE_NOTES = "bench/eligible_notes"
 """What the sampler needs to know of a delivery's notes, made of them (`bench/eligible.py`)."""
 TEST_SET = "bench/test_set"
@@ -174,6 +178,26 @@ REDACTED_SCHEMA = pa.schema(
         ("with_number", pa.bool_()),
         ("content_digest", pa.string()),
         ("cache_key", pa.string()),
+    ]
+)
+STRUCTURED_SCHEMA = pa.schema(
+    [
+        ("note_id", pa.large_string()),
+        ("patient_id", pa.large_string()),
+        ("table", pa.string()),
+        ("language", pa.string()),
+        ("text", pa.large_string()),
+        ("spans", SPANS),
+        ("content_digest", pa.string()),
+    ]
+)
+REDACTED_STRUCTURED_SCHEMA = pa.schema(
+    [
+        *(field for field in STRUCTURED_SCHEMA if field.name != "language"),
+        ("lengths", pa.list_(pa.int32())),
+        ("shift_key", pa.string()),
+        ("status", pa.string()),
+        ("reason", pa.string()),
     ]
 )
 SCORED_SPANS = pa.list_(pa.struct([*SPANS.value_type, ("score", pa.float64())]))

@@ -105,6 +105,17 @@ class DictionarySettings(Section):
         return tuple(TermsFileSettings(path=t) if isinstance(t, Path) else t for t in self.medical_terms)
 
 
+class OffsetSettings(Section):
+    """Offsets of dates that somebody outside drew, in place of keyed shifts: a trial, a registry."""
+
+    file: Path
+    """Columns `patient_id` and `days`; nobody but its owner may read it."""
+    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+    """Of the file, so that no other one takes its place unseen."""
+    missing: Literal["refuse", "keyed"] = "refuse"
+    """What becomes of notes of patients whom it does not name: quarantined, or moved by the keyed shift."""
+
+
 class RedactionSettings(Section):
     """Which policy turns spans into text, a shipped name or a path to YAML, and how the notes write dates."""
 
@@ -113,3 +124,5 @@ class RedactionSettings(Section):
     """Which of two numbers is the day in a date whose note does not tell; a feed may say otherwise."""
     date_zeros: bool | None = None
     """Whether a zero stands before a digit in shifted dates; by default with the day first alone."""
+    offsets: OffsetSettings | None = None
+    """None: dates are shifted by the key secret."""

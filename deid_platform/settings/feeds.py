@@ -16,8 +16,10 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from deid_platform.settings.section import NoteTypeTerm, RoleName, Section, TableName
+from deid_platform.settings.structured import StructuredName, StructuredSettings
 
 _DATABASES = ("sql", "omop")
+_OF_FILES = ("encoding", "follow_links", "workbook_numbers", "structured")
 
 
 _OF_DATABASES = {"url_env", "schema_name", "vocabulary_schema", "tables", "queries", "watermark", "watermarks"} | {
@@ -42,7 +44,9 @@ _ENCODINGS = {"utf8": "utf-8", "cp1252": "windows-1252", "latin-1": "windows-125
 class FeedSettings(Section):
     """One source of deliveries: a folder with one sub-folder a delivery, or a database."""
 
-    format: Literal["files", "fhir", "hl7", "i2b2", "brat", "mimic3", "mimic4", "scan", "sql", "omop"] = "files"
+    format: Literal[
+        "files", "fhir", "hl7", "ccda", "i2b2", "brat", "mimic3", "mimic4", "scan", "documents", "sql", "omop"
+    ] = "files"  # fmt: skip
     recognition: Literal["tesseract", "doctr"] = "tesseract"
     """What recognises characters on pages without a text layer; of the format `scan` alone."""
     path: Path = Field(default=Path(), validate_default=True)
@@ -67,6 +71,10 @@ class FeedSettings(Section):
     max_chars: int = Field(default=1_000_000, gt=0)
     encoding: Encoding = "utf-8"
     """Of tables that are text, unless a file says another by a byte order mark."""
+    workbook_numbers: bool = False
+    """Whether whole numbers in cells of workbooks stand for their digits, where an id or a text belongs."""
+    structured: dict[StructuredName, StructuredSettings] = {}
+    """Table -> how its columns are released, of files `structured-TABLE.csv` beside the notes."""
     # Of databases alone: docs/feeds-sql.md.
     url_env: Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")] | None = None
     """The variable that holds the database's URL, whose password has no place in a file of settings."""
@@ -153,7 +161,11 @@ class FeedSettings(Section):
     def _faults(self) -> Iterator[str]:
         """What is wrong with keys that are well by themselves; only names of keys are told."""
         if self.from_database:
-            yield from (f"{key} is for files" for key in ("encoding", "follow_links") if key in self.model_fields_set)
+            yield from (
+                f"{key} is for files"
+                for key in ("encoding", "follow_links", "workbook_numbers")
+                if key in self.model_fields_set
+            )
         if not self.from_database:
             yield from (
                 f"{key.removesuffix('_name')} is for databases" for key in _OF_DATABASES & self.model_fields_set

@@ -14,14 +14,18 @@ Until that is done the warehouse shows the notes of one shift alone, so that no 
 A policy chooses among two sets of shifts. `weeks` moves by up to a year, through all seasons. `season` moves by about a
 whole number of years: the day of the year moves by 1 to 20 days, so that flu stays in winter. It leaves fewer shifts,
 and years tell more of them: docs/policies.md has the figures. The two are drawn apart, and no secret shows both.
+
+Where a trial or a registry has drawn offsets already, they stand in the place of the keyed ones (`GivenShifts`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import date, timedelta
 from enum import StrEnum
 
+from deid_platform.errors import Code, DeidError
 from deid_platform.keys import Keyring
 from deid_platform.notes import Note, Topics
 
@@ -64,6 +68,29 @@ POSSIBLE_WEEKS: dict[DateShift, tuple[int, ...]] = {
 _PURPOSE = {DateShift.WEEKS: "date-shift", DateShift.SEASON: "date-shift-season"}
 
 
+MOST_GIVEN_DAYS = 3_660
+"""How far an offset from outside may move dates, back or ahead: ten years."""
+
+
+@dataclass(frozen=True)
+class GivenShifts:
+    """Offsets that somebody outside drew, in place of the keyed ones: a trial's, a registry's.
+
+    Attributes:
+        days: Patient -> how many days the dates of its notes move. No household shares one: whoever drew them knows.
+        digest: Of the file that they are from.
+        keyed_if_missing: Whether a patient who is not named has the keyed shift; else nothing says how far.
+    """
+
+    days: Mapping[str, int] = field(repr=False)
+    digest: str
+    keyed_if_missing: bool = False
+
+    def lacks(self, patient_id: str | None) -> bool:
+        """Whether nothing says how far the dates of a note of this patient move."""
+        return not self.keyed_if_missing and patient_id not in self.days
+
+
 def shift_scope(topics: Topics | None, patient_id: str) -> str:
     """Whose shift a patient's dates share: the mother's where topics link them, and hers in turn; else their own.
 
@@ -93,14 +120,34 @@ def shift_days(keyring: Keyring, patient_id: str, by: DateShift = DateShift.WEEK
     return _days(keyring.mac(_PURPOSE[by], patient_id), by)
 
 
-def note_shift_days(keyring: Keyring, topics: Topics | None, note: Note, by: DateShift = DateShift.WEEKS) -> int:
-    """How many days the dates of a note move, in its text and beside it: as its patient's, else by the note itself."""
+def note_shift_days(
+    keyring: Keyring,
+    topics: Topics | None,
+    note: Note,
+    by: DateShift = DateShift.WEEKS,
+    given: GivenShifts | None = None,
+) -> int:
+    """How many days the dates of a note move, in its text and beside it: as its patient's, else by the note itself.
+
+    Raises:
+        DeidError: `offsets-invalid` if offsets were given, none for this patient, and none is to be drawn.
+    """
+    if given is not None and given.lacks(note.patient_id):
+        raise DeidError(Code.OFFSETS_INVALID)
+    if given is not None and note.patient_id is not None and note.patient_id in given.days:
+        return given.days[note.patient_id]
     if note.patient_id is None:
         return _days(keyring.mac(f"{_PURPOSE[by]}-note", note.note_id), by)
     return shift_days(keyring, shift_scope(topics, note.patient_id), by)
 
 
-def shifted(keyring: Keyring, topics: Topics | None, note: Note, by: DateShift = DateShift.WEEKS) -> date | None:
+def shifted(
+    keyring: Keyring,
+    topics: Topics | None,
+    note: Note,
+    by: DateShift = DateShift.WEEKS,
+    given: GivenShifts | None = None,
+) -> date | None:
     """A note's date, moved with its patient.
 
     Args:
@@ -108,15 +155,16 @@ def shifted(keyring: Keyring, topics: Topics | None, note: Note, by: DateShift =
         topics: Say who shares whose shift; of all that is known, lest a patient be moved two ways.
         note: The note; one without a patient moves by its own `note_id`.
         by: Among which shifts.
+        given: Offsets from outside.
 
     Returns:
-        The shifted date, on the same day of the week; None where the note has none, or where the calendar ends
-        (years 1 and 9999).
+        The shifted date, if the shift is keyed on the same day of the week; None where the note has none, or where the
+        calendar ends (years 1 and 9999).
     """
     if note.note_date is None:
         return None
     try:
-        return note.note_date + timedelta(days=note_shift_days(keyring, topics, note, by))
+        return note.note_date + timedelta(days=note_shift_days(keyring, topics, note, by, given))
     except OverflowError:
         return None
 

@@ -23,7 +23,7 @@ from deid_platform.notes import Note, Span, Topics
 from deid_platform.surrogates import numbers, places
 from deid_platform.surrogates.consistency import Chain, Consistency
 from deid_platform.surrogates.date_order import NOTHING_SAID, DateWriting
-from deid_platform.surrogates.dates import DateShift, note_shift_days
+from deid_platform.surrogates.dates import DateShift, GivenShifts, note_shift_days
 from deid_platform.surrogates.household import Household
 from deid_platform.surrogates.household_names import HouseholdNames
 from deid_platform.surrogates.identity import Directory, Mention, resolve
@@ -63,6 +63,7 @@ class Surrogates:
         consistency: Where a person and a number have one surrogate.
         date_shift: Among which shifts a patient's is.
         writing: How the site writes dates in numbers.
+        given: Offsets of dates from outside.
 
     Attributes:
         consistency, date_shift: As given.
@@ -78,6 +79,7 @@ class Surrogates:
         consistency: Consistency = Consistency.CONSISTENT,
         date_shift: DateShift = DateShift.WEEKS,
         writing: DateWriting = NOTHING_SAID,
+        given: GivenShifts | None = None,
     ) -> None:
         load_pools(share)
         self._keyring = keyring
@@ -86,6 +88,7 @@ class Surrogates:
         self._links = topics if links is None else links
         self.consistency, self.date_shift = consistency, date_shift
         self._writing = writing
+        self._given = given
         self._directory = Directory(topics)
         self._institutions = Institutions(topics)
         site_key = keyring.mac("surrogate", "site")
@@ -107,6 +110,7 @@ class Surrogates:
             consistency=self.consistency,
             date_shift=self.date_shift,
             writing=self._writing,
+            given=self._given,
         )
         return made, (self._keyring, self._topics)
 
@@ -154,7 +158,8 @@ class Surrogates:
             if span.label in _NAMES or not short[i]:
                 continue
             if span.label is Label.DATE:
-                days = note_shift_days(self._keyring, self._links, note, self.date_shift) if days is None else days
+                if days is None:
+                    days = note_shift_days(self._keyring, self._links, note, self.date_shift, self._given)
                 made[i] = shift_text(
                     surfaces[i],
                     days,

@@ -23,7 +23,7 @@ from sqlalchemy import Connection, Engine, text
 from deid_platform.languages import ISO_639_1, UNDETERMINED
 from deid_platform.redaction.policy import Policy
 from deid_platform.settings import ProfileSettings
-from deid_platform.surrogates.dates import POSSIBLE_WEEKS
+from deid_platform.surrogates.dates import MOST_GIVEN_DAYS, POSSIBLE_WEEKS
 from deid_platform.warehouse.connection import translated
 from deid_platform.warehouse.measures import OTHER_TYPE, columns_of, measured, measured_by_language
 from deid_platform.warehouse.staging import Staged
@@ -79,6 +79,8 @@ def validate_staged(
     thresholds: ProfileSettings,
     max_chars: int = MAX_CHARS,
     unmeasured: int = 0,
+    row_types: Collection[str] = (),
+    offsets: bool = False,
 ) -> list[ExpectationOutcome]:
     """Holds the suites against the staged rows of one delivery.
 
@@ -89,6 +91,8 @@ def validate_staged(
         policy: The policy that redacted the rows.
         thresholds: Those of the profile in force.
         max_chars: Longest redacted text allowed, in code points.
+        offsets: Whether dates are moved by offsets from outside.
+        row_types: Types of the rows of tables beside the notes.
         unmeasured: How many notes are quarantined for their language alone: they do not count for the share of those.
 
     Returns:
@@ -104,14 +108,15 @@ def validate_staged(
     snapshot = gatekeeper.execution_options(isolation_level="REPEATABLE READ")
     delivery = staged.delivery.key
     types = {*note_types} - {OTHER_TYPE}
-    longest_shift = timedelta(weeks=max(POSSIBLE_WEEKS[policy.date_shift]))
+    keyed = timedelta(weeks=max(POSSIBLE_WEEKS[policy.date_shift]))
+    longest_shift = timedelta(days=MOST_GIVEN_DAYS) if offsets else keyed
     with _judge() as judge, translated(), snapshot.begin() as connection:
         digest = connection.execute(text("SELECT ctl.staged_digest(:d)"), {"d": delivery}).scalar()
         clock = "SELECT CAST(statement_timestamp() AT TIME ZONE 'UTC' AS date)"
         today: date = connection.execute(text(clock)).scalar_one()
         figures = {
             **thresholds.model_dump(),
-            "note_types": sorted({*types, OTHER_TYPE}),
+            "note_types": sorted({*types, *row_types, OTHER_TYPE}),
             "languages": sorted({*ISO_639_1, UNDETERMINED}),
             "max_chars": max_chars,
             "latest_year": today.year + 1,

@@ -27,9 +27,13 @@ _DATE_COLUMNS = {
     NoteDateRule.DROP: None,
     NoteDateRule.KEEP: "shifted_date",
 }
+# Rows of tables beside the notes are many and hardly ever quarantined: among them, notes that are would not show.
+_NOTES_ALONE = "left(coalesce({note_type}, ''), 11) <> 'structured:'"
 _HELD_BACK = f"count(*) FILTER (WHERE {{status}} = '{Status.QUARANTINED}')"
 _UNTYPED = f"count(*) FILTER (WHERE {{note_type}} IS NULL OR {{note_type}} = '{OTHER_TYPE}')"
 _ALL = "CAST(greatest(count(*), 1) AS float8)"
+_ALL_NOTES = f"CAST(greatest(count(*) FILTER (WHERE {_NOTES_ALONE}), 1) AS float8)"
+_NOTES_HELD_BACK = f"count(*) FILTER (WHERE {{status}} = '{Status.QUARANTINED}' AND {_NOTES_ALONE})"
 
 
 def _doubled(column: str) -> str:
@@ -46,8 +50,8 @@ _OF_NOTES = {
     "notes": "count(*)",
     "clean": f"count(*) FILTER (WHERE {{status}} = '{Status.CLEAN}')",
     "quarantined": _HELD_BACK,
-    "quarantined_share": f"{_HELD_BACK} / {_ALL}",
-    "untyped_share": f"{_UNTYPED} / {_ALL}",
+    "quarantined_share": f"{_NOTES_HELD_BACK} / {_ALL_NOTES}",
+    "untyped_share": f"{_UNTYPED} / {_ALL_NOTES}",
     "doubled_note_keys": _doubled("note_key"),
     **{
         f"mixed_{column}": _mixed(column)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterable
+from types import MappingProxyType
 
 from sqlalchemy import Connection, Engine, text
 
@@ -17,17 +18,19 @@ from deid_platform.warehouse.bootstrap import bootstrap
 from deid_platform.warehouse.connection import Warehouse, begin
 from deid_platform.warehouse.lab import list_words
 from deid_platform.warehouse.roles import Role
+from deid_platform.warehouse.structured import Views, make_views
 
 DEMONSTRATION = "demonstration"
 _MIGRATION_LOCK = 0x6465_6964_0002
 
 
-def migrate(admin: Engine, *, golds: Iterable[str] = ()) -> None:
+def migrate(admin: Engine, *, golds: Iterable[str] = (), structured: Views = MappingProxyType({})) -> None:
     """Upgrades to the newest revision, as the owner, in one transaction, one process at a time.
 
     Args:
         admin: The administrator's engine on the warehouse's database (`Warehouse.admin_engine`).
         golds: Words of the site's own corpora, which figures may have beside those of the platform.
+        structured: Tables beside the notes that deid.toml maps.
 
     Raises:
         DeidError: `warehouse-busy` if a session holds a table for longer than half a minute, `warehouse-statement`
@@ -46,6 +49,7 @@ def migrate(admin: Engine, *, golds: Iterable[str] = ()) -> None:
         command.upgrade(config, "head")
         replace_code(connection)
         list_words(connection, golds)
+        make_views(connection, structured)
 
 
 def configure(admin: Engine, profile: str, *, signed_dossier: bool = False) -> None:
@@ -149,11 +153,18 @@ def _open_demonstration(connection: Connection, *, open_: bool) -> None:
         connection.execute(text("DELETE FROM ctl.project WHERE project = :p"), {"p": DEMONSTRATION})
 
 
-def prepare(warehouse: Warehouse, *, profile: str, signed_dossier: bool = False, golds: Iterable[str] = ()) -> None:
+def prepare(
+    warehouse: Warehouse,
+    *,
+    profile: str,
+    signed_dossier: bool = False,
+    golds: Iterable[str] = (),
+    structured: Views = MappingProxyType({}),
+) -> None:
     """Roles, database, schema and profile in one call; does nothing where all is in place."""
     bootstrap(warehouse, demonstration=profile == "demo")
     admin = warehouse.admin_engine()
-    migrate(admin, golds=golds)
+    migrate(admin, golds=golds, structured=structured)
     configure(admin, profile, signed_dossier=signed_dossier)
 
 

@@ -117,7 +117,7 @@ class Header:
         detector: The detector's name, for people.
         policy: The policy's name, for people.
         limited: Whether true dates stay, so that the release is shown in `limited` and nowhere else.
-        dates: The class of dates that it shows: `true`, `shift`, `season`, `year` or `none`.
+        dates: The class of dates that it shows: `true`, `shift`, `season`, `given`, `year` or `none`.
     """
 
     release: str

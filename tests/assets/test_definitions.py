@@ -102,6 +102,7 @@ ASSETS = {
     "gate/delivery": ("privacy-office", "postgres", True, None, "bench/metrics deid/redacted_notes gate/withdrawals"),
     "research/note_version": ("privacy-office", "postgres", True, None, "gate/delivery"),
     "marts/note_profile": ("analytics", "dbt postgres", False, None, "research/note_version"),
+    "marts/structured_profile": ("analytics", "dbt postgres", False, None, "research/note_version"),
     **{
         f"marts/{name}": (
             *("analytics", "dbt postgres", False, None),

@@ -205,7 +205,8 @@ def test_the_list_may_be_of_any_format_and_say_more(tmp_path, name, content):
         ("optouts.jsonl", b'{"patient_id": "p1"}\n{"patient_id": "p2"', "line 2: malformed_row"),
         ("optouts.jsonl", b'{"patient_id": ["p1"]}\n', "line 1: malformed_row"),
         ("optouts.parquet", b"not parquet", "line 1: unreadable_file"),
-        ("optouts.xlsx", b"p1", "line 1: spreadsheet"),
+        ("optouts.xlsx", b"p1", "line 1: unreadable_file"),
+        ("optouts.ods", b"p1", "line 1: spreadsheet"),
     ],
 )
 def test_a_list_that_cannot_be_read_whole_is_an_error_and_names_nobody(tmp_path, name, content, ref):

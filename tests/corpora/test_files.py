@@ -179,13 +179,13 @@ def test_a_table_whose_name_nearly_says_a_role_is_not_passed_over(name, role):
     assert TABLES.roles(name) == (() if role is None else (Role(role),))
 
 
-@pytest.mark.parametrize("name", ["notes.xlsx", "notes.json", "Notes.txt", "notes.jsonl.bz2", "notes-2", "notes"])
+@pytest.mark.parametrize("name", ["notes.xls", "notes.json", "Notes.txt", "notes.jsonl.bz2", "notes-2", "notes"])
 def test_a_file_that_claims_a_role_in_no_known_format_is_refused(root, deliver, name):
     deliver("notes-0.jsonl", _jsonl(_note(1)))
     deliver(name, _jsonl(_note(2)))
     notes, refused = _split(FilesFeed("ehr", root).notes(DAY))
     assert [n.note_id for n in notes] == ["n1"]
-    reason = Reason.SPREADSHEET if name.endswith("xlsx") else Reason.UNREADABLE_FILE
+    reason = Reason.SPREADSHEET if name.endswith("xls") else Reason.UNREADABLE_FILE
     assert [(row, reason) for _, row, reason in refused] == [(1, reason)]
 
 
@@ -331,7 +331,7 @@ def test_a_roster_s_lost_file_is_told_from_its_refused_rows(root, deliver):
     deliver("patients-1.jsonl.gz", gzip.compress(_jsonl(*rows).encode())[:-12])
     deliver("patients-2.csv", "patient_id,last_name\nlast,Doe\n")
     deliver("providers.parquet", "not parquet at all")
-    deliver("facilities.xlsx", "no known format")
+    deliver("facilities.ods", "no known format")
     topics, refused = FilesFeed("ehr", root).topics(DAY)
     whole = len(topics.patients)  # rows read of the first file: one more of the second, one less for the refused
     assert 300 < whole < 500

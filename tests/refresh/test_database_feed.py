@@ -176,6 +176,7 @@ def test_feed_check_reads_a_period_and_takes_nothing_in(site, database) -> None:
     assert "read as ehr@2026-01-07" in newest.stderr
     assert "would be taken in: notes 1" in newest.stderr
     assert "empty_text" in newest.stdout
+    assert "lines are numbers, from 1: row" in newest.stderr
     assert "period is not over: 1 row" in newest.stderr
     assert "not in any delivery [ehr: notes, 1]" in newest.stderr
     other = deid("feed", "check", "--feed", "ehr", "--delivery", "2026-01-05")

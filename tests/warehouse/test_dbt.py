@@ -164,6 +164,7 @@ def test_the_data_dictionary_describes_every_column_that_readers_see(analysts):
         "quality.lab_scores",
         "quality.scores",
         "research.notes",
+        "research.structured",
     ]
     assert [(r.name, c.name) for r in relations for c in r.columns if not (r.holds and c.meaning and c.policy)] == []
     # `deid db dictionary` makes both.

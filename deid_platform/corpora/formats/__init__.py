@@ -26,6 +26,10 @@ class FileFormat(Protocol):
 
     last_stands: ClassVar[bool] = False
     """Whether of rows with one id in several files the one of the last file by name stands; else the first does."""
+    called: ClassVar[str] = ""
+    """What its files are called, for people; empty where tables by role are all there is."""
+    place: ClassVar[str] = "line"
+    """What the place of a row counts, for people."""
     names_tell: ClassVar[bool] = False
     """Whether rows follow from what a file is called, beyond roles and ending: then another name is a change."""
 
@@ -81,9 +85,11 @@ class GoldFormat(Protocol):
 FORMATS: Mapping[str, tuple[str, str]] = {
     "files": ("delimited", "JSON lines, CSV or Parquet by role"),
     "jsonl": ("jsonl", "JSON lines with gold spans, a line a note"),
+    "documents": ("documents", "Word, RTF, .eml and .msg files, each a note"),
     "entities": ("entities", "JSON lines with identifiers and their types, without offsets"),
     "i2b2": ("i2b2", "XML of i2b2-2014, a file a note"),
     "brat": ("brat", "brat standoff, a .txt and an .ann a note"),
+    "ccda": ("ccda", "C-CDA documents: narrative sections, people and places of the head"),
     "conll": ("conll", "CoNLL-2003 columns, a token a line"),
     "fhir": ("fhir", "FHIR R4: bulk NDJSON and Bundles"),
     "hl7": ("hl7", "HL7 version 2: MDM and ORU messages"),
@@ -107,6 +113,14 @@ def is_feed(name: str) -> bool:
 def is_gold(name: str) -> bool:
     """Whether a format has gold; raises as `is_feed`."""
     return hasattr(_module(name), "GOLD")
+
+
+def format_for_people(name: str) -> tuple[str, str]:
+    """What the files of a feed's format are called, and what the place of a row counts; of a database, the row's."""
+    if name not in FORMATS:
+        return "", "row"
+    chosen = file_format(name)
+    return chosen.called, chosen.place
 
 
 @cache

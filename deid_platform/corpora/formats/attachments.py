@@ -1,46 +1,22 @@
-"""Text of attached documents: base64, character sets, HTML.
+"""Text of attached documents: base64, character sets, kinds.
 
-Belongs here: what FHIR and HL7 v2 put around a document. Does not belong here: scanned pages (`scan.py`).
+Belongs here: what FHIR and HL7 v2 put around a document. Does not belong here: HTML (`office/html.py`), scanned pages
+(`scan.py`).
 """
 
 from __future__ import annotations
 
 import base64
 import binascii
-import re
 from collections.abc import Mapping
 from email.message import Message
-from html.parser import HTMLParser
 
 from deid_platform.corpora import Reason
+from deid_platform.corpora.office import Unread
+from deid_platform.corpora.office.html import shown_text
 
 _PLAIN = frozenset({"text/plain", "text/markdown", ""})
 _HTML = frozenset({"text/html", "application/xhtml+xml"})
-_BLOCKS = frozenset(
-    {
-        *(
-            "address",
-            "article",
-            "blockquote",
-            "br",
-            "dd",
-            "div",
-            "dl",
-            "dt",
-            "fieldset",
-            "footer",
-            "h1",
-            "h2",
-            "h3",
-            "h4",
-        ),
-        *("h5", "h6", "header", "hr", "li", "main", "nav", "ol", "p", "pre", "section", "table", "tr", "ul"),
-    }
-)
-_CELLS = frozenset({"td", "th"})
-_HIDDEN = frozenset({"script", "style", "head", "title"})
-_SPACES = re.compile(r"[ \t\r\f\v]+")
-_LINES = re.compile(r" ?\n[ \n]*\n ?")
 
 
 def attached_text(attachment: Mapping[str, object], *, max_chars: int) -> str | Reason:
@@ -78,38 +54,9 @@ def decoded_text(data: str, content_type: str, *, max_chars: int) -> str | Reaso
         return Reason.INVALID_UTF8 if charset == "utf-8" else Reason.BROKEN_ATTACHMENT
     except (binascii.Error, LookupError, ValueError):
         return Reason.BROKEN_ATTACHMENT
-    return plain_text(text) if kind in _HTML else text
-
-
-def plain_text(html: str) -> str:
-    """What a reader sees of HTML: blocks on lines of their own, cells apart, scripts and styles left out."""
-    reader = _Reader()
-    reader.feed(html)
-    reader.close()
-    return _LINES.sub("\n\n", "".join(reader.parts)).strip()
-
-
-class _Reader(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self.parts: list[str] = []
-        self._hidden = 0
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        del attrs
-        self._hidden += tag in _HIDDEN
-        self._apart(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        self._hidden -= tag in _HIDDEN and self._hidden > 0
-        self._apart(tag)
-
-    def handle_data(self, data: str) -> None:
-        if not self._hidden:
-            self.parts.append(_SPACES.sub(" ", data.replace("\n", " ")))
-
-    def _apart(self, tag: str) -> None:
-        if tag in _BLOCKS:
-            self.parts.append("\n")
-        elif tag in _CELLS:
-            self.parts.append("\t")
+    if kind in _HTML:
+        text, hidden = shown_text(text)
+        unread = Unread()
+        unread.add("hidden text", hidden)
+        return unread.after(text)
+    return text

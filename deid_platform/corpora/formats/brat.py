@@ -52,6 +52,7 @@ class Brat(FileFormat):
     """The format `brat`, of feeds and of gold."""
 
     names_tell: ClassVar[bool] = True
+    called: ClassVar[str] = "end in .txt"
 
     def roles(self, file_name: str) -> tuple[Role, ...]:
         """Notes, in files that end in `.txt`."""

@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from deid_platform.corpora import Format, Reason, Role
 from deid_platform.corpora.decoding import BrokenFileError, chunks
@@ -51,6 +51,9 @@ _NPI, _SSN = "us-npi", "us-ssn"
 @dataclass(frozen=True)
 class Fhir(FileFormat):
     """The format `fhir`."""
+
+    called: ClassVar[str] = "begin with a type of resource, as Patient, and end in .ndjson, or with Bundle and in .json"
+    place: ClassVar[str] = "line of an .ndjson, or entry of a Bundle"
 
     def roles(self, file_name: str) -> tuple[Role, ...]:
         """The roles of the resources that the name begins with."""

@@ -44,6 +44,8 @@ class Hl7(FileFormat):
     """The format `hl7`: a later message corrects what an earlier one said."""
 
     last_stands: ClassVar[bool] = True
+    called: ClassVar[str] = "end in .hl7"
+    place: ClassVar[str] = "message"
 
     def roles(self, file_name: str) -> tuple[Role, ...]:
         """Any message may tell of patients, staff and places."""

@@ -77,6 +77,7 @@ class I2b2(FileFormat):
     """The format `i2b2`, of feeds and of gold."""
 
     names_tell: ClassVar[bool] = True
+    called: ClassVar[str] = "end in .xml"
 
     def roles(self, file_name: str) -> tuple[Role, ...]:
         """Notes, in files that end in `.xml`."""

@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from deid_platform.corpora import Format, Reason, Rejection, Role
 from deid_platform.corpora.decoding import BrokenFileError
@@ -54,6 +55,8 @@ class Mimic(FileFormat):
         cells: What else a row says, from its role and its cells by column in small letters; None if it is no row of
             that role.
     """
+
+    called: ClassVar[str] = "are called as the tables of MIMIC and end in .csv"
 
     tables: Mapping[str, Table]
     placeholders: Placeholders

@@ -1,9 +1,9 @@
 -- Into staging: what is announced, what arrived, and the digest by which the gate knows it again.
 
 -- Which classes of dates there are (`redaction/policy.py`): a word more makes no row of a table another one, so that it is
--- code. Both sets of shifts are classes, since a patient has one shift in each.
+-- code. Both sets of shifts are classes, since a patient has one shift in each; `given` are offsets from outside.
 ALTER TABLE ctl.release DROP CONSTRAINT IF EXISTS release_dates_check,
-    ADD CONSTRAINT release_dates_check CHECK (dates IN ('true', 'shift', 'season', 'year', 'none'));
+    ADD CONSTRAINT release_dates_check CHECK (dates IN ('true', 'shift', 'season', 'given', 'year', 'none'));
 
 -- Refuses a release whose dates are of another class than those of a release under the same secret that ever showed
 -- or was about to show notes. Keys are the same in both, so that whoever keeps the one could tell from the other how far

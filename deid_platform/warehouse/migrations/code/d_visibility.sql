@@ -135,7 +135,7 @@ SELECT v.note_key, substr(v.patient_key, 1) AS patient_key, substr(v.provider_ke
 FROM research.current_version v
 JOIN ctl.release r ON r.release = v.release AND r.active AND NOT r.limited
 -- A subquery of its own: once a statement.
-WHERE (SELECT ctl.log_access('research.notes'))
+WHERE (SELECT ctl.log_access('research.notes')) AND coalesce(v.note_type, '') NOT LIKE 'structured:%'
 -- Rows lie delivery by delivery, and a delivery is about as old as its notes.
 ORDER BY v.note_key;
 
@@ -147,13 +147,14 @@ SELECT v.note_key, substr(v.patient_key, 1) AS patient_key, substr(v.provider_ke
        v.shifted_date + 0 AS note_date, substr(v.language, 1) AS language, substr(v.text, 1) AS text, substr(r.release, 1) AS release
 FROM research.current_version v
 JOIN ctl.release r ON r.release = v.release AND r.active AND r.limited
-WHERE (SELECT ctl.log_access('limited.notes'))
+WHERE (SELECT ctl.log_access('limited.notes')) AND coalesce(v.note_type, '') NOT LIKE 'structured:%'
 ORDER BY v.note_key;
 
 -- How many notes are shown at all, whoever's projects they belong to.
 CREATE OR REPLACE FUNCTION ctl.notes_shown() RETURNS bigint
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
     SELECT count(*) FROM research.current_version v JOIN ctl.release r ON r.release = v.release AND r.active
+    WHERE coalesce(v.note_type, '') NOT LIKE 'structured:%'
 $$;
 
 -- No statistics of what stands behind a view: the planner estimates by them how many rows a reader's condition would
