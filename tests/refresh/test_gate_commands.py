@@ -91,20 +91,19 @@ def all_waived(site, refusal) -> tuple[bool, ...]:
     before = EHR in due.only_to_promote(site, [EHR])
     done = deid(*recipe("waive"))
     assert done.returncode == 0, done.stderr
-    config = site.settings.root / "deid.toml"
-    text = config.read_text()
     after = EHR in due.only_to_promote(site, [EHR])
-    changed = []
-    for more in (
-        "[profiles.production]\nmin_recall = 0.99\n",
-        f"[profiles.production]\n[feeds.ehr]\ngold = '{config.parent}'\n",
-        "[redaction]\npolicy = 'safe_harbor'\n",
-    ):
-        head = text.replace("[feeds.ehr]\n", more.partition("[feeds.ehr]")[2].join(("[feeds.ehr]", "\n")))
-        config.write_text(head + "\n" + more.partition("[feeds.ehr]")[0])
-        changed.append(EHR in due.only_to_promote(Site(load_settings(config)), [EHR]))
-    config.write_text(text)
-    return before, after, *changed
+    settings, feed = site.settings, site.feed(EHR.feed)
+    gold = settings.root / "gold"
+    gold.mkdir()
+    (gold / f"{EHR.watermark}.jsonl.gz").write_bytes(b"")
+    stricter = settings.thresholds.model_copy(update={"min_recall": 0.999})
+    changes = (
+        {"profiles": {"production": stricter}},
+        {"feeds": {EHR.feed: feed.model_copy(update={"gold": gold})}},
+        {"redaction": settings.redaction.model_copy(update={"policy": "surrogate"})},
+    )
+    changed = (Site(settings.model_copy(update=change)) for change in changes)
+    return before, after, *(EHR in due.only_to_promote(it, [EHR]) for it in changed)
 
 
 @pytest.fixture(scope="module")

@@ -150,7 +150,7 @@ def _looks(dossier: Dossier, found: Verdict) -> Iterator[Look]:
         f"{counted(dossier.retracted)} notes hidden" if dossier.retracted else "none",
         Mark.STOP if dossier.marked else Mark.LOOK if reported else Mark.GOOD,
         "Readers saw an identifier that every stage had missed: where there is one of its kind, there may be more.",
-        "While marked identifiers wait for a decision (`deid finding marks`).",
+        "While marked identifiers wait for a decision (deid finding marks).",
         "What was held back",
     )
     yield Look(
@@ -170,7 +170,7 @@ def _whose(dossier: Dossier) -> Look:
         on,
         Mark.LOOK if dossier.unmeasured else Mark.GOOD,
         "The detector may never have seen what this institution's clinicians write: its figures are of other people.",
-        "For real notes, while nobody has marked a sample of this institution's own (`deid annotate`).",
+        "For real notes, while nobody has marked a sample of this institution's own (deid annotate).",
         "How well identifiers are found",
     )
 
