@@ -24,6 +24,11 @@ class Code(Enum):
         "A key of deid.toml is unknown, missing or of the wrong type; the reference names the key and its line.",
         "Correct that key (docs/configuration.md lists them).",
     )
+    HOME_UNUSABLE = (
+        "home-unusable",
+        "The installation's own folder, `home` of deid.toml, cannot be made, or nothing can be written into it.",
+        "Name another folder as `home`, or check who owns the folder and the one above it.",
+    )
     SETTINGS_MISSING = (
         "settings-missing",
         "No deid.toml was found in the current folder or above it, or at the given path.",

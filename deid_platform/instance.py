@@ -43,9 +43,12 @@ def prepare_instance(settings: Settings, config: Path) -> Path:
 
     Returns:
         The folder, which is DAGSTER_HOME.
+
+    Raises:
+        DeidError: `home-unusable`.
     """
     os.umask(PRIVATE)
-    home = settings.home_path / "dagster"
+    home = settings.make_home() / "dagster"
     home.mkdir(parents=True, exist_ok=True)
     home.chmod(0o700)  # one that was there before may have been wider
     target = home / "dagster.yaml"

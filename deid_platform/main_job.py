@@ -27,7 +27,7 @@ from deid_platform.definitions import build_defs
 from deid_platform.errors import Code, DeidError
 from deid_platform.main_job_progress import TimeLeft, watched, weights
 from deid_platform.notes import Delivery
-from deid_platform.refresh.due import pending
+from deid_platform.refresh.due import only_to_promote, pending
 from deid_platform.refresh.known_files import forget_files
 from deid_platform.refresh.lock import installation_lock
 from deid_platform.refresh.search import due_after_search
@@ -219,6 +219,7 @@ def _refresh(
         console.print(f"deliveries that show nothing of what was reported: {len(clear):,}", highlight=False)
     new = set(unheld)
     due = [delivery for delivery in wanted if delivery in new or _was_stopped(instance, delivery)]
+    waived = frozenset[Delivery]() if force else only_to_promote(site, due)
     instance.add_dynamic_partitions("delivery", [delivery.key for delivery in wanted])
     outcomes: list[Refreshed] = []
     while due:
@@ -226,13 +227,14 @@ def _refresh(
         for done, delivery in enumerate(due):
             if done:
                 console.print(str(left), highlight=False)
-            outcomes.append(_run(job, instance, delivery, console))
+            outcomes.append(_run(job, instance, delivery, console, waived=delivery in waived))
             left.through(delivery)
         # They may tell what changes an earlier one's rows: a name, or the mother of a newborn whose notes it brought.
         runs = Counter(outcome.delivery for outcome in outcomes)
         enough = {it.delivery for it in outcomes if it.failure or runs[it.delivery] == _MOST_RUNS}
         enough.add(outcomes[-1].delivery)  # nothing was told after it
         due = [delivery for delivery in pending(site, wanted) if delivery not in enough]
+        waived = only_to_promote(site, due)
     run = {outcome.delivery for outcome in outcomes}
     for delivery in wanted:
         if delivery not in run:
@@ -246,11 +248,16 @@ def _was_stopped(instance: dg.DagsterInstance, delivery: Delivery) -> bool:
     return any(run.status in (dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED) for run in runs)
 
 
-def _run(job: dg.JobDefinition, instance: dg.DagsterInstance, delivery: Delivery, console: Console) -> Refreshed:
+def _run(
+    job: dg.JobDefinition, instance: dg.DagsterInstance, delivery: Delivery, console: Console, *, waived: bool = False
+) -> Refreshed:
     run_id = str(uuid4())
+    if waived:
+        console.print(f"{delivery.key}: what is missing was waived; what is staged and measured is promoted")
     with watched(job, instance, run_id, delivery.key, console):
         result = job.execute_in_process(
             partition_key=delivery.key,
+            asset_selection=_from_promotion(job) if waived else None,
             instance=instance,
             run_id=run_id,
             raise_on_error=False,
@@ -265,6 +272,14 @@ def _run(job: dg.JobDefinition, instance: dg.DagsterInstance, delivery: Delivery
     console.print(f"{delivery.key}: [red]stopped[/]", highlight=False)
     console.print(f"  {failure}", markup=False, highlight=False)
     return Refreshed(delivery, failure)
+
+
+def _from_promotion(job: dg.JobDefinition) -> list[dg.AssetKey]:
+    """The promotion and all that comes after it. dbt builds its models together, those of the scores too."""
+    graph, promotion = job.asset_layer.asset_graph, dg.AssetKey(["research", "note_version"])
+    after = dg.AssetSelection.assets(promotion).downstream().resolve(graph)
+    selected = job.asset_layer.selected_asset_keys
+    return [key for key in selected if key in after or key.path[0] in _OF_DBT]
 
 
 def _failure(result: dg.ExecuteInProcessResult) -> str:

@@ -368,6 +368,34 @@ def test_checking_writes_nothing(feed: Path, deliver: Callable[..., Path]) -> No
     assert sorted(feed.parent.rglob("*")) == before
 
 
+def test_the_folder_above_the_deliveries_is_told_apart_from_one(feed: Path, deliver: Callable[..., Path]) -> None:
+    for watermark in ("2026-01-05", "2026-01-12"):
+        deliver(watermark, notes=FOREIGN)
+    failed = deid("feed", "check", str(feed)).exception
+    assert isinstance(failed, DeidError)
+    assert failed.ref == f"2 deliveries in this folder: check one of them, such as {feed / '2026-01-12'}"
+
+
+@pytest.mark.parametrize(("name", "there"), [("2026-01-05", "2026-01-05"), ("Quillfeather", "2026-01-12")])
+def test_for_a_folder_that_is_not_there_one_that_is_is_named(
+    feed: Path, deliver: Callable[..., Path], tmp_path: Path, name: str, there: str
+) -> None:
+    for watermark in ("2026-01-05", "2026-01-12"):
+        deliver(watermark, notes=FOREIGN)
+    failed = deid("feed", "check", str(tmp_path / name)).exception
+    assert isinstance(failed, DeidError)
+    assert (failed.code, failed.ref) == (Code.FEED_UNREADABLE, f"there is no such folder; there is {feed / there}")
+    (file,) = (feed / there).iterdir()
+    of_file = deid("feed", "check", str(file)).exception
+    assert "a file: name the folder that it lies in" in str(of_file)
+
+
+def test_a_type_in_capitals_is_the_type_that_is_listed(feed: Path, deliver: Callable[..., Path]) -> None:
+    (feed.parent / "deid.toml").write_text(f'{SETTINGS}note_types = ["progress note"]\n')
+    folder = deliver(notes="note_id,text,note_type\nn1,x,PROGRESS  NOTE\nn2,x,Progress Note\nn3,x,letter\n")
+    assert "shown as `other`: 1 note" in deid("feed", "check", str(folder)).stderr
+
+
 def test_a_folder_that_is_not_there_and_a_feed_that_is_none(tmp_path: Path, feed: Path) -> None:
     for arguments, code in (
         ((str(feed / "3"),), Code.FEED_UNREADABLE),

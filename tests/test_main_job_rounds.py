@@ -38,8 +38,11 @@ def refresh(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[Delivery]]:
         monkeypatch.setattr(
             main_job,
             "_run",
-            lambda job, instance, delivery, console: Refreshed(delivery, "failed" if delivery in failing else None),
+            lambda job, instance, delivery, console, *, waived: Refreshed(
+                delivery, "failed" if delivery in failing else None
+            ),
         )
+        monkeypatch.setattr(main_job, "only_to_promote", lambda *_: frozenset())
         reader = SimpleNamespace(refused=list)
         site = SimpleNamespace(wanted=lambda *_: [FIRST, SECOND], reader=lambda _: reader)
         done = main_job._refresh(

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import stat
 from pathlib import Path
 
 import pytest
 
 from deid_platform.errors import Code, DeidError
+from deid_platform.instance import prepare_instance
 from deid_platform.keys import Keyring
-from deid_platform.settings import ensure_secret, load_settings
+from deid_platform.settings import document, ensure_secret, load_settings
+from deid_platform.settings.section import FORMS
 
 ROOT = Path(__file__).parents[1]
 CURRENT, OLD, OLDER = (hashlib.sha256(name).hexdigest() for name in (b"current", b"old", b"older"))
@@ -72,6 +75,59 @@ def test_a_faulty_key_is_named(write, text: str, key: str) -> None:
     assert key in str(error.value.ref)
     assert "lenient" not in str(error.value)
     assert "North" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            'site = "North Hospital"',
+            "site, line 1 (it has to be small letters, digits and _, a letter first, at most 40)",
+        ),
+        (
+            'site = "north"\n[feeds.ehr]\nformat = "sql"\nwatermark = "t"\nurl_env = "x"',
+            "the name of a variable: capitals",
+        ),
+        ('site = "north"\n[store]\nuri = "/mnt/x"', "store.uri, line 3 (it has to be s3://BUCKET/FOLDER or gs://"),
+        (
+            'site = "north"\n[exclusions]\nnote_types = ["-"]',
+            "exclusions.note_types.0, line 3 (it has to be a word or more)",
+        ),
+        ('site = "north"\n[detection]\nworkers = 0', "detection.workers, line 3 (it has to be at least 1)"),
+        ('site = "north"\n[detection]\nworkers = "x"', "detection.workers, line 3 (it has to be a whole number)"),
+        (
+            'site = "north"\n[profiles.demo]\nmin_recall = 98',
+            "profiles.demo.min_recall, line 3 (it has to be at most 1.0)",
+        ),
+        ('site = "north"\n[feeds.ehr]\npath = "x"\ndemonstration = "x"', "(it has to be true or false)"),
+        ('site = "north"\n[feeds.ehr]\npath = 3', "(it has to be a path in quotes)"),
+        ('site = "north"\n[feeds.ehr]\npath = "x"\nnote_types = "x"', "(it has to be a list in brackets)"),
+        ('site = "north"\nfeeds = 3', "feeds, line 2 (it has to be a section of keys)"),
+        ("site = 3", "site, line 1 (it has to be text in quotes)"),
+    ],
+)
+def test_what_a_key_asks_for_is_said_in_words(write, text: str, said: str) -> None:
+    with pytest.raises(DeidError) as error:
+        load_settings(write(text))
+    assert said in str(error.value.ref)
+    kinds = re.findall(r"\w+_\w+(?=\))", str(error.value.ref))
+    assert not kinds
+
+
+def test_every_form_that_a_key_may_ask_for_has_words() -> None:
+    folder = Path(document.__file__).parent
+    asked = [name for path in folder.glob("*.py") for name in re.findall(r"pattern=(\w*)", path.read_text())]
+    assert len(asked) == len(FORMS) and all(name.startswith("_") for name in asked)
+
+
+def test_a_home_that_cannot_be_made_is_named_by_its_key(write, monkeypatch) -> None:
+    settings = load_settings(write('site = "north"\nhome = "/proc/nowhere/x"'))
+    for name in ("DEID_SECRET", "DEID_SECRET_FILE"):
+        monkeypatch.delenv(name, raising=False)
+    for made in (lambda: ensure_secret(settings), lambda: prepare_instance(settings, settings.root / "deid.toml")):
+        with pytest.raises(DeidError) as error:
+            made()
+        assert error.value.code is Code.HOME_UNUSABLE and "`home`" in str(error.value)
 
 
 @pytest.mark.parametrize(

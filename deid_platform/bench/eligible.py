@@ -27,9 +27,9 @@ from deid_platform.evaluation.tokens import word_offsets
 from deid_platform.keys import module_digest, plain_digest
 from deid_platform.notes import Delivery, Note, Patient, Topics
 from deid_platform.refresh import tables
-from deid_platform.refresh.deidentify import released_type
 from deid_platform.refresh.derived import NOTE_IDS, derived
 from deid_platform.refresh.folding import with_patients
+from deid_platform.refresh.note_types import released_type
 from deid_platform.refresh.site import Site
 from deid_platform.refresh.topics import Upserts, patients_as_of, upserts_as_of, upserts_until
 from deid_platform.refresh.who_left import WhoLeft, who_left
@@ -156,7 +156,7 @@ def _grouped(site: Site, feed: str, notes: pa.Table) -> pa.Table:
             "name": pc.binary_join_element_wise(_large(f"{feed}/"), notes["note_id"], _large("")),
             "patient_id": notes["patient_id"],
             # The groups are shown to people, and a type that the site does not know may hold anything.
-            "note_type": _mapped(notes["note_type"], partial(released_type, allowed=allowed)),
+            "note_type": _mapped(notes["note_type"], partial(released_type, named=allowed)),
             "period": _mapped(notes["note_date"], lambda day: period_of(day, periods)),
             "words": notes["words"],
             "names_patient": notes["names_patient"],

@@ -14,7 +14,7 @@ from deid_platform.bench.paper_figures import of_tokens
 from deid_platform.evaluation.adversary import at_notes_a_patient, exposure, exposure_note
 from deid_platform.evaluation.characters import character_scores, count_characters
 from deid_platform.evaluation.design_weights import Design, Stratum, weighted_scores
-from deid_platform.evaluation.missed_by_risk import missed_by_risk
+from deid_platform.evaluation.missed_by_risk import ReadNote, missed_by_risk
 from deid_platform.evaluation.scores import SMALLEST_SHOWN, NoteCounts, count_note, summarise
 from deid_platform.evaluation.span_scores import span_f1
 from deid_platform.notes import Topics
@@ -54,6 +54,9 @@ def of_detection(notes: Sequence[GoldNote], topics: Topics, resamples: int) -> I
     exposed = exposure(exposure_note(it.read) for it in notes)
     yield of_exact("disclosure", "notes_disclosed", exposed.notes)
     yield of_exact("disclosure", "patients_disclosed", exposed.patients)
+    untouched = exposure(exposure_note(ReadNote(it.note.text, it.gold, (), it.note.patient_id)) for it in notes)
+    yield of_exact("disclosure", "notes_disclosed_raw", untouched.notes)
+    yield of_exact("disclosure", "patients_disclosed_raw", untouched.patients)
     at_site = at_notes_a_patient(exposed.notes, len(notes) / max(1, len(set(patients))))
     yield of_exact("disclosure", "patient_disclosed_at_site", at_site)
 

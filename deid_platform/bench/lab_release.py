@@ -94,6 +94,7 @@ def _linked(released: Sequence[ReleasedGold], topics: Topics, resamples: int) ->
     yield of_ratio("linkage", "first", after.first)
     yield of_ratio("linkage", "top_ten", after.top)
     yield LabScore("linkage", "chance", after.chance_first, n=len(known))
+    yield LabScore("linkage", "chance_top_ten", after.chance_top, n=len(known))
     yield of_ratio("linkage", "first_raw", before.first)
     yield of_ratio("linkage", "top_ten_raw", before.top)
 

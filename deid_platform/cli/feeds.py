@@ -58,7 +58,7 @@ def check(
     row's place. Rows that are kept count all the same: a topic's without its date, or as a former one. Nothing is
     written. Exit status 3 says that something would be refused, 1 that nothing would be left.
     """
-    from deid_platform.refresh.check import check_delivery, check_folder
+    from deid_platform.refresh.check import check_delivery, check_folder, refuse_other_folder
 
     site = _site(config, needed=name is not None or folder is None)
     if folder is not None:
@@ -66,6 +66,7 @@ def check(
             raise typer.BadParameter("cannot be combined with a folder", param_hint="--delivery")
         name = name or (_feed_of(site, folder) if site else None)
         _must_have_folders(site, name)
+        refuse_other_folder(site, folder)
         say(f"read as a delivery of {name}" if name else "read without a feed's columns: name one with --feed")
         with progress("reading") as bar:
             found = check_folder(site, name, folder, progress=bar.advance)

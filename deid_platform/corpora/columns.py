@@ -120,19 +120,22 @@ def unknown_columns(names: Collection[str], shape: Shape) -> UnknownColumns | No
 def is_header(names: Collection[str], shape: Shape) -> bool:
     """Whether these are names and no values: an id's column is among them, or two that are known or nearly so.
 
-    A word alone may be a surname: it takes three of those that are usual names.
+    A field's name in capitals is nearly known. A word alone may be a surname: it takes three of those that are usual
+    names.
     """
     known = {name for name in names if name in shape.columns or name in shape.ignore}
     codes = [name for name in names if _CODE.fullmatch(name)]
     nearly = {name for name in codes if _is_nearly(name, shape)}
     of_an_id = {column for column, field in shape.columns.items() if field.endswith("_id")}
-    usual = known | {name for name in codes if usual_field(name, shape.role)}
+    usual = known | nearly | {name for name in codes if usual_field(name, shape.role)}
     return len(known | nearly) > 1 or not of_an_id.isdisjoint(known) or len(usual) >= _ENOUGH
 
 
 def _is_nearly(name: str, shape: Shape) -> bool:
-    return is_unmistakable(name, shape.columns.values()) or (
-        _usual_words(name, shape) > 1 and _field(name, shape) is not None
+    return (
+        any(plain(name) == plain(field) for field in shape.columns.values())
+        or is_unmistakable(name, shape.columns.values())
+        or (_usual_words(name, shape) > 1 and _field(name, shape) is not None)
     )
 
 

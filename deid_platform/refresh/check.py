@@ -7,7 +7,8 @@ taking anything in (`intake.py`), or who is told. Nothing is written.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from math import floor
@@ -17,14 +18,17 @@ from deid_platform.corpora import Rejection, Role
 from deid_platform.corpora.exclusions import Exclusions
 from deid_platform.corpora.feeds import open_database, open_folder
 from deid_platform.corpora.files import FilesFeed
-from deid_platform.corpora.folders import passed_over
+from deid_platform.corpora.folders import passed_over, roles_of
+from deid_platform.corpora.formats.delimited import FEED as TABLES
 from deid_platform.corpora.refusals import Refusals
 from deid_platform.corpora.rows import Record
 from deid_platform.corpora.structured import StructuredRow
-from deid_platform.errors import DeidError
+from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery, Facility, Note, Patient, Provider
 from deid_platform.refresh.known import fillers_of, folded_name, known, names_a_place, names_somebody
+from deid_platform.refresh.note_types import released_type
 from deid_platform.refresh.site import Site
+from deid_platform.warehouse.measures import OTHER_TYPE
 
 _KINDS = {Note: "notes", Patient: "patients", Provider: "providers", Facility: "facilities"}
 _ROWS_A_STEP = 256
@@ -132,6 +136,39 @@ def check_folder(
     )
 
 
+def refuse_other_folder(site: Site | None, folder: Path) -> None:
+    """Refuses what cannot be a delivery's folder: what is not there, a file, or the folder that deliveries lie in.
+
+    Raises:
+        DeidError: `feed-unreadable`, with what to name instead: folders that are named as deliveries, which tells
+            nothing of anybody.
+    """
+    if folder.is_file():
+        raise DeidError(Code.FEED_UNREADABLE, "a file: name the folder that it lies in")
+    if not folder.is_dir():
+        near = "" if site is None else _newest_of_feeds(site, folder.name)
+        raise DeidError(Code.FEED_UNREADABLE, f"there is no such folder{near}")
+    beneath = FilesFeed("folder", folder).deliveries()
+    if beneath and not any(roles_of(TABLES, path.name) for path in folder.iterdir() if path.is_file()):
+        example = folder / beneath[-1].watermark
+        raise DeidError(
+            Code.FEED_UNREADABLE, f"{len(beneath)} deliveries in this folder: check one of them, such as {example}"
+        )
+
+
+def _newest_of_feeds(site: Site, watermark: str) -> str:
+    """The delivery of that name where a feed has one, else each feed's newest."""
+    folders: list[Path] = []
+    for name, feed in sorted(site.settings.feeds.items()):
+        with suppress(DeidError):
+            arrived = [] if feed.from_database else [it.watermark for it in site.deliveries(name)]
+            folders += [
+                site.settings.path(feed.path) / (watermark if watermark in arrived else it) for it in arrived[-1:]
+            ]
+    named = [it for it in folders if it.name == watermark] or folders
+    return f"; there is {', '.join(map(str, named))}" if named else ""
+
+
 def check_delivery(
     site: Site, delivery: Delivery, *, head: int | None = None, progress: Callable[[int], None] | None = None
 ) -> Checked:
@@ -156,7 +193,7 @@ def check_delivery(
 
 def _counted(
     found: Iterable[Record | StructuredRow | Rejection],
-    note_types: Collection[str],
+    note_types: Sequence[str],
     progress: Callable[[int], None] | None,
 ) -> Checked:
     rows: Counter[str] = Counter()
@@ -181,7 +218,7 @@ def _counted(
             if isinstance(item, Patient) and names_somebody(item):
                 names[folded_name(item.last_name)] += 1
         if note_types and isinstance(item, Note):
-            others += item.note_type not in note_types
+            others += released_type(item.note_type, note_types) == OTHER_TYPE
     for filler in fillers_of(names.items(), rows["patients"]):
         telling["patients"][_LAST_NAME] -= names[filler]
     unnamed = "patients" in telling and not telling["patients"][_LAST_NAME]

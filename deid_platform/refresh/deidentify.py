@@ -11,7 +11,7 @@ text, and the rest of the delivery goes on.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import zip_longest
 from time import perf_counter
@@ -27,6 +27,7 @@ from deid_platform.notes import Delivery, Note, Span
 from deid_platform.refresh import tables
 from deid_platform.refresh.derived import topics_digest
 from deid_platform.refresh.first_pass import detection_of, run_first_pass
+from deid_platform.refresh.note_types import released_type
 from deid_platform.refresh.recipe import Recipe
 from deid_platform.refresh.redacted_row import Item, RedactionJob
 from deid_platform.refresh.repeated_dates import repeated_dates, repeated_digest, shared_keys
@@ -36,7 +37,6 @@ from deid_platform.refresh.shifts import shifts_digest
 from deid_platform.refresh.told import first_pass_digests, told_until
 from deid_platform.refresh.topics import later_digest, patients_digests
 from deid_platform.store import Manifest, NoteStore
-from deid_platform.warehouse.measures import OTHER_TYPE
 from deid_platform.warehouse.staging import Status
 
 NOTHING_DECIDED = InForce()
@@ -157,11 +157,6 @@ def require_named(store: NoteStore, delivery: Delivery) -> None:
     manifest = store.manifest(tables.REDACTED_NOTES, delivery.key)
     if manifest is not None and manifest.meta.get("later", "") != later_digest(store, delivery):
         raise DeidError(Code.NOT_MATERIALIZED, f"{tables.REDACTED_NOTES}/{delivery.key}")
-
-
-def released_type(note_type: str | None, allowed: Collection[str]) -> str:
-    """A note's type as it may be shown: one that the site allows, else `other`. At its source it is free text."""
-    return note_type if note_type is not None and note_type in allowed else OTHER_TYPE
 
 
 def _clean_rows(store: NoteStore, delivery: Delivery, recipe: Recipe) -> LastRun:

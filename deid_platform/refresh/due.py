@@ -1,6 +1,7 @@
 """Which deliveries need a run.
 
-Belongs here: whether research holds a delivery as it stands. Does not belong here: running anything.
+Belongs here: whether research holds a delivery as it stands, and what a run of it may leave out. Does not belong here:
+running anything.
 
 An archive has hundreds of deliveries, and each is redacted with what all earlier ones brought. So what they have in
 common is made once, and what all earlier ones tell is compared by their manifests, each of which is read a few times at
@@ -29,7 +30,7 @@ from deid_platform.refresh.repeated_dates import repeated_dates, repeated_digest
 from deid_platform.refresh.rulings import Decided, decided, in_force
 from deid_platform.refresh.shifts import shifts_digest
 from deid_platform.refresh.site import Site
-from deid_platform.refresh.stage import staged_from
+from deid_platform.refresh.stage import measured_by, staged_from
 from deid_platform.refresh.told import first_pass_digests, told_digests
 from deid_platform.refresh.topics import Upserts, topics_as_of, upserts_as_of, upserts_until
 from deid_platform.store import Manifest
@@ -82,11 +83,32 @@ def looked_at(site: Site, deliveries: Sequence[Delivery]) -> dict[Delivery, Doub
     Raises:
         DeidError: As `pending`.
     """
-    exclusions = site.exclusions
-    state = {held.delivery: held for held in summary(site.warehouse.engine(Role.OFFICER)).deliveries}
-    newest = {each.feed: each for each in sorted(deliveries, key=lambda each: each.seq)}
-    feeds = {feed: _Feed(site, last, exclusions) for feed, last in newest.items()}
+    state, feeds = _states(site), _feeds(site, deliveries)
     return {each: _held_but_for_reports(feeds[each.feed], each, state.get(each.key)) for each in deliveries}
+
+
+def only_to_promote(site: Site, deliveries: Sequence[Delivery]) -> frozenset[Delivery]:
+    """Those that wait for nothing but their promotion, since what kept them from it was waived.
+
+    All of it is staged and measured as a run of today would stage and measure it: from the same files, by the recipe,
+    the thresholds and the gold of today, with nothing reported since. So a run of it can begin with the promotion: the
+    gate judges by the measurements that are there.
+
+    Raises:
+        DeidError: As `pending`.
+    """
+    state, feeds = _states(site), _feeds(site, deliveries)
+    return frozenset(each for each in deliveries if _waits_for_promotion(feeds[each.feed], each, state.get(each.key)))
+
+
+def _states(site: Site) -> dict[str, DeliverySummary]:
+    return {held.delivery: held for held in summary(site.warehouse.engine(Role.OFFICER)).deliveries}
+
+
+def _feeds(site: Site, deliveries: Sequence[Delivery]) -> dict[str, _Feed]:
+    exclusions = site.exclusions
+    newest = {each.feed: each for each in sorted(deliveries, key=lambda each: each.seq)}
+    return {feed: _Feed(site, last, exclusions) for feed, last in newest.items()}
 
 
 @dataclass(frozen=True)
@@ -146,16 +168,33 @@ class _Feed:
         return decided(self.site, self.newest.feed)
 
 
+def _waits_for_promotion(feed: _Feed, delivery: Delivery, held: DeliverySummary | None) -> bool:
+    staged = feed.site.store.manifest(tables.STAGED, delivery.key)
+    if held is None or staged is None or held.state == "promoted" or held.missing or not held.waived:
+        return False
+    by_today = staged.meta.get("measured_by") == measured_by(feed.site, delivery)  # earlier versions kept none
+    if not by_today or (held.release, held.staged_digest) != (feed.release, staged.meta["staged_digest"]):
+        return False
+    doubt = _made_as_today(feed, delivery, staged)
+    return doubt is not None and not doubt.strings
+
+
 def _held_but_for_reports(feed: _Feed, delivery: Delivery, held: DeliverySummary | None) -> Doubt | None:
+    staged = feed.site.store.manifest(tables.STAGED, delivery.key)
+    if held is None or staged is None:
+        return None
+    if (held.state, held.release, held.published) != ("promoted", feed.release, staged.meta["staged_digest"]):
+        return None
+    doubt = _made_as_today(feed, delivery, staged)
+    return doubt and replace(doubt, open=doubt.open or bool(held.missing))
+
+
+def _made_as_today(feed: _Feed, delivery: Delivery, staged: Manifest) -> Doubt | None:
+    """What reports leave to ask of what is staged; None if a run of today would stage anything else."""
     site = feed.site
     raw = site.store.manifest(tables.RAW_NOTES, delivery.key)
     redacted = site.store.manifest(tables.REDACTED_NOTES, delivery.key)
-    staged = site.store.manifest(tables.STAGED, delivery.key)
-    if held is None or raw is None or redacted is None or staged is None:
-        return None
-    if (held.state, held.release) != ("promoted", feed.release):
-        return None
-    if (held.published, staged_from(site, delivery)) != (staged.meta["staged_digest"], staged.meta["made_from"]):
+    if raw is None or redacted is None or staged_from(site, delivery) != staged.meta["made_from"]:
         return None
     # Rows are read only where something else was found in a note of somebody.
     if redacted.meta.get("found") != feed.found.get(delivery, "") and (
@@ -190,7 +229,7 @@ def _held_but_for_reports(feed: _Feed, delivery: Delivery, held: DeliverySummary
         "search": module_digest(_SEARCH),
     }
     clear = not since or _searched(site, delivery) == settled
-    return Doubt(delivery, since, settled, open=bool(held.missing) or not clear)
+    return Doubt(delivery, since, settled, open=not clear)
 
 
 def _searched(site: Site, delivery: Delivery) -> Mapping[str, str] | None:

@@ -171,12 +171,26 @@ def take_in_notes(
     rows = [tables.withdrawal_row(statement) for statement in dict.fromkeys(statements)]
     table = pa.Table.from_pylist(rows, schema=tables.WITHDRAWAL_SCHEMA)
     read = len(withdrawn) + len(back) + len(excluded)
-    meta = {"rejected": dict(refused_withdrawals), "read": read, "marker": marker}
+    meta = {
+        "rejected": dict(refused_withdrawals),
+        "read": read,
+        "stated": len(set(withdrawn)),
+        "marker": marker,
+    }
     store.write(tables.WITHDRAWALS, delivery.key, [table], meta=lambda: meta)
     if not unsealed:
         refuse_empty(store, delivery)
     refusals = dict(refused_notes + refused_withdrawals)
     return Intake(notes.rows, refusals, len(withdrawn), len(back), (*columns,), structured)
+
+
+def withdrawals_stated(store: NoteStore, delivery: Delivery) -> int | None:
+    """How many notes and patients a delivery's source withdraws; None where nothing was taken in, or nobody counted.
+
+    What is staged as withdrawn may be more: a note that is excluded or refused hides what an earlier delivery brought.
+    """
+    manifest = store.manifest(tables.WITHDRAWALS, delivery.key)
+    return None if manifest is None else manifest.meta.get("stated")
 
 
 def refuse_empty(store: NoteStore, delivery: Delivery) -> None:

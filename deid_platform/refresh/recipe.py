@@ -29,6 +29,7 @@ _DECIDING = (
     "deid_platform.release_note",
     "deid_platform.refresh.known",
     "deid_platform.refresh.leak_places",
+    "deid_platform.refresh.note_types",
     "deid_platform.refresh.redacted_row",
     "deid_platform.refresh.ruling",
     "deid_platform.refresh.searched_note",

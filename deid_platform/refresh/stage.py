@@ -98,7 +98,11 @@ def stage_delivery(site: Site, delivery: Delivery, *, run_id: str) -> Staged:
     header = _header(site, delivery, run_id, announced, inputs=Inputs(manifest.meta["inputs"]))
     made_from = staged_from(site, delivery)
     staged = _stage(site, delivery, staged_rows(site, delivery, manifest), header, withdrawals)
-    meta = {"made_from": made_from, "staged_digest": staged.staged_digest}
+    meta = {
+        "made_from": made_from,
+        "staged_digest": staged.staged_digest,
+        "measured_by": measured_by(site, delivery),
+    }
     site.store.write(tables.STAGED, delivery.key, [], meta=lambda: meta)
     return staged
 
@@ -108,6 +112,12 @@ def staged_from(site: Site, delivery: Delivery) -> str:
     manifests = [site.store.required(name, delivery.key) for name in (tables.REDACTED_NOTES, tables.WITHDRAWALS)]
     manifests += filter(None, [site.store.manifest(tables.REDACTED_STRUCTURED, delivery.key)])
     return site.keyring.digest(*(digest for m in manifests for digest in (m.dataset, *(p.digest for p in m.parts))))
+
+
+def measured_by(site: Site, delivery: Delivery) -> str:
+    """A keyed digest of what a delivery that is staged is measured by: profile, thresholds, gold of its feed."""
+    profile, least = site.settings.thresholds.model_dump_json(), str(site.settings.bench.minimum_gold)
+    return site.keyring.digest(site.settings.profile, profile, least, site.gold_files(delivery.feed))
 
 
 def _stage(

@@ -8,6 +8,7 @@ from deid_platform.notes import Delivery
 from deid_platform.refresh import tables
 from deid_platform.refresh.archive import under_way
 from deid_platform.refresh.dossier import dossier_path
+from deid_platform.refresh.intake import withdrawals_stated
 from deid_platform.refresh.judged import measurements
 from deid_platform.refresh.rotation import told_by_former
 from deid_platform.refresh.site import Site
@@ -17,7 +18,11 @@ from deid_platform.warehouse.marks import open_marks
 from deid_platform.warehouse.queries import DeliverySummary, notes_shown, summary
 from deid_platform.warehouse.roles import Role
 
-_DEMONSTRATION = {"query it": "make psql (as the analyst: select * from research.notes)", "browse lineage": "make ui"}
+_BY_MAKE = {"query it": "make psql (as the analyst: select * from research.notes)", "browse lineage": "make ui"}
+_BY_COMMAND = {
+    "query it": "deid db psql (as the analyst: select * from research.notes)",
+    "browse lineage": "deid ui",
+}
 # Nobody reads by themselves there: a reader has a login and a project.
 _PRODUCTION = {"query it": "deid db psql --role LOGIN, once `deid project` let it read", "browse lineage": "deid ui"}
 
@@ -45,12 +50,20 @@ def release_summary(site: Site) -> ReleaseSummary:
         unmeasured=tuple(sorted({Delivery.parse(it.delivery).feed for it in found.deliveries} - measured)),
         warehouse=site.warehouse.describe(),
         places={
-            **(_DEMONSTRATION if found.profile == "demo" else _PRODUCTION),
+            **(_PRODUCTION if found.profile != "demo" else _BY_MAKE if _has_makefile(site) else _BY_COMMAND),
             **_dossier(site, found.release),
             **_marked(site),
             **_rotated(site),
         },
     )
+
+
+def _has_makefile(site: Site) -> bool:
+    """Whether deid.toml lies beside the platform's own Makefile: the demonstration of a checkout."""
+    try:
+        return "\npsql:" in (site.settings.root / "Makefile").read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return False
 
 
 def _dossier(site: Site, release: str | None) -> dict[str, str]:
@@ -86,6 +99,7 @@ def _line(site: Site, held: DeliverySummary) -> DeliveryLine:
     redacted = site.store.manifest(tables.REDACTED_NOTES, key)
     meta = redacted.meta if redacted else {}
     counts = meta.get("counts", {})
+    stated = withdrawals_stated(site.store, Delivery.parse(held.delivery))
     return DeliveryLine(
         delivery=key,
         state=held.state,
@@ -93,7 +107,7 @@ def _line(site: Site, held: DeliverySummary) -> DeliveryLine:
         rejected=sum(count for name in tables.ROWS_REFUSED for count in _rejected(site, name, key).values()),
         redacted=counts.get("clean", 0),
         quarantined=meta.get("reasons", {}),
-        withdrawn=held.announced.withdrawn,
+        withdrawn=held.announced.withdrawn if stated is None else stated,
         promoted=held.approved,
         missing=held.missing,
         failed=held.failed,

@@ -209,11 +209,17 @@ def _shown(summary: ReleaseSummary) -> str:
 
 def recall_here(sources: Iterable[Source], unmeasured: Sequence[str]) -> str:
     """Whether recall was measured on this site's notes, and of which feeds it was not."""
+    sources = tuple(sources)
     own = next((it for it in sources if it.of_site), None)
     if own is None:
-        return "not measured"
+        return "; ".join(("not measured", *(f"below: {_others(it)}" for it in sources[:1])))
     said = "measured" + (", on demonstration data" if own.notes_of is NotesOf.DEMONSTRATION else "")
     return said + (f"; not on those of {', '.join(unmeasured)}" if unmeasured else "")
+
+
+def _others(source: Source) -> str:
+    """Whose notes the figures are of where the site's own were not measured."""
+    return f"{source.notes} invented notes".lstrip() if source.invented else source.whose
 
 
 def _titled(summary: ReleaseSummary) -> Iterator[tuple[str, Scored]]:

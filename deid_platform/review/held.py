@@ -14,9 +14,9 @@ from deid_platform.detection.two_pass import SecondPass
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery, Note, Span
 from deid_platform.refresh import tables
-from deid_platform.refresh.deidentify import released_type
 from deid_platform.refresh.first_pass import detection_of
 from deid_platform.refresh.leak_places import Place
+from deid_platform.refresh.note_types import released_type
 from deid_platform.refresh.redacted_row import Item, RedactionJob
 from deid_platform.refresh.ruling import Action, Ruling
 from deid_platform.refresh.site import Site

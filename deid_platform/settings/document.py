@@ -9,15 +9,16 @@ import os
 import re
 import tomllib
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import Field, ValidationError
-from pydantic_core import ErrorDetails
 
 from deid_platform.errors import Code, DeidError, did_you_mean
 from deid_platform.keys import Keyring
 from deid_platform.settings.detection import DetectionSettings, DictionarySettings, RaySettings, RedactionSettings
+from deid_platform.settings.faults import fault_in_words
 from deid_platform.settings.feeds import ExclusionSettings, FeedSettings
 from deid_platform.settings.laboratory import BenchSettings, CorporaSettings, ExperimentSettings, TrainingSettings
 from deid_platform.settings.language_models import JudgeSettings, LlmSettings, VllmSettings
@@ -34,18 +35,6 @@ from deid_platform.settings.section import Identifier, PeerName, Section
 from deid_platform.toml_document import line_shown, secrets_in
 
 CONFIG_NAME = "deid.toml"
-
-
-# What pydantic calls a fault, where its own word says little.
-_FAULTS = {"extra_forbidden": "there is no such key", "missing": "it has to be set"}
-
-
-def _fault(fault: ErrorDetails) -> str:
-    kind = fault["type"]
-    if kind == "literal_error":
-        # The choices of the platform, nothing of what was written.
-        return f"no such choice; there are {fault['ctx']['expected']}"
-    return _FAULTS.get(kind, kind)
 
 
 class Settings(Section):
@@ -98,6 +87,18 @@ class Settings(Section):
     def home_path(self) -> Path:
         """Where this instance keeps the note store, the embedded server and the Dagster instance."""
         return self.path(self.home)
+
+    def make_home(self) -> Path:
+        """Makes the home folder if need be.
+
+        Raises:
+            DeidError: `home-unusable` if it cannot be made, or nothing can be written into it.
+        """
+        with suppress(OSError):
+            self.home_path.mkdir(parents=True, exist_ok=True)
+        if not os.access(self.home_path, os.W_OK | os.X_OK):
+            raise DeidError(Code.HOME_UNUSABLE)
+        return self.home_path
 
     @property
     def store_path(self) -> Path:
@@ -193,7 +194,7 @@ def load_settings(given: str | Path | None = None) -> Settings:
     except ValidationError as error:
         # pydantic's own text prints the value; the key's name, its line and the kind of fault are enough.
         faults = (
-            f"{'.'.join(map(str, fault['loc']))}{line_shown(text, fault['loc'])} ({_fault(fault)})"
+            f"{'.'.join(map(str, fault['loc']))}{line_shown(text, fault['loc'])} ({fault_in_words(fault)})"
             for fault in error.errors()
         )
         raise DeidError(Code.SETTINGS_INVALID, ", ".join(sorted(faults))) from None

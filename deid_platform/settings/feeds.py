@@ -9,13 +9,13 @@ import json
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
-from deid_platform.settings.section import NoteTypeTerm, RoleName, Section, TableName
+from deid_platform.settings.section import NoteTypeTerm, RoleName, Section, TableName, VariableName
 from deid_platform.settings.structured import StructuredName, StructuredSettings
 
 _DATABASES = ("sql", "omop")
@@ -76,7 +76,7 @@ class FeedSettings(Section):
     structured: dict[StructuredName, StructuredSettings] = {}
     """Table -> how its columns are released, of files `structured-TABLE.csv` beside the notes."""
     # Of databases alone: docs/feeds-sql.md.
-    url_env: Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")] | None = None
+    url_env: VariableName | None = None
     """The variable that holds the database's URL, whose password has no place in a file of settings."""
     schema_name: str | None = Field(default=None, alias="schema", min_length=1)
     """The schema of tables that are named without one."""

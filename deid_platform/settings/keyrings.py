@@ -51,10 +51,14 @@ def files_in_force() -> tuple[Path, ...]:
 
 
 def ensure_secret(settings: Settings) -> None:
-    """Makes a random key secret for a new instance, readable by its owner alone; keeps an existing one."""
+    """Makes a random key secret for a new instance, readable by its owner alone; keeps an existing one.
+
+    Raises:
+        DeidError: `home-unusable`.
+    """
     if os.environ.get("DEID_SECRET") or os.environ.get("DEID_SECRET_FILE") or settings.secret_path.exists():
         return
-    settings.home_path.mkdir(parents=True, exist_ok=True)
+    settings.make_home()
     beside = settings.secret_path.with_name(f".secret-{secrets.token_hex(4)}")
     descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w") as stream:

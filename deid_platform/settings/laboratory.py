@@ -6,14 +6,11 @@ Belongs here: keys, defaults, and which keys go together. Does not belong here: 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import Field
 
-from deid_platform.settings.section import Identifier, Section
-
-SurrogateCorpus = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}\.[A-Za-z_]{2,5}$")]
-"""`CORPUS.LOCALE`, as the note store has it."""
+from deid_platform.settings.section import Identifier, Section, SurrogateCorpus
 
 
 class BenchSettings(Section):

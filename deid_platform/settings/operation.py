@@ -6,24 +6,22 @@ fixed in the warehouse.
 
 from __future__ import annotations
 
-from typing import Annotated
-
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from deid_platform.address import permitted
 from deid_platform.errors import DeidError
-from deid_platform.settings.section import Identifier, Section, Share
+from deid_platform.settings.section import BucketUri, Identifier, RegionName, Section, Share
 
 
 class StoreSettings(Section):
     """Where the note store is, if not in the home folder."""
 
-    uri: Annotated[str, Field(pattern=r"^(s3|gs)://[a-z0-9][a-z0-9.-]+[a-z0-9](/[A-Za-z0-9][A-Za-z0-9._-]*)+$")]
+    uri: BucketUri
     """`s3://bucket/prefix` or `gs://bucket/prefix`: a prefix that nothing else uses."""
     endpoint: str | None = None
     """Of a server other than Amazon's that speaks S3."""
-    region: Annotated[str, Field(pattern=r"^[a-z0-9-]+$")] | None = None
+    region: RegionName | None = None
 
     @field_validator("endpoint")
     @classmethod

@@ -6,21 +6,32 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-Identifier = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
+_IDENTIFIER, _VARIABLE = r"^[a-z][a-z0-9_]{0,39}$", r"^[A-Z][A-Z0-9_]*$"
+_PEER, _TERM, _TABLE = r"^(modified-)?[a-z][a-z0-9-]*(:[a-z]+:[^|]+)?$", r"[^\W_]", r"^[^.]+(\.[^.]+)?$"
+_CORPUS, _REGION = r"^[a-z][a-z0-9_]{0,39}\.[A-Za-z_]{2,5}$", r"^[a-z0-9-]+$"
+_BUCKET = r"^(s3|gs)://[a-z0-9][a-z0-9.-]+[a-z0-9](/[A-Za-z0-9][A-Za-z0-9._-]*)+$"
+FORMS = {
+    _IDENTIFIER: "small letters, digits and _, a letter first, at most 40",
+    _VARIABLE: "the name of a variable: capitals, digits and _",
+    _PEER: "a peer's name of docs/peers.md",
+    _TERM: "a word or more",
+    _TABLE: "TABLE or SCHEMA.TABLE",
+    _CORPUS: "CORPUS.LOCALE, such as north_letters.en_GB",
+    _BUCKET: "s3://BUCKET/FOLDER or gs://BUCKET/FOLDER",
+    _REGION: "small letters, digits and hyphens",
+}
+"""Pattern -> what it asks for, in words."""
 
-
-PeerName = Annotated[str, Field(pattern=r"^(modified-)?[a-z][a-z0-9-]*(:[a-z]+:[^|]+)?$")]
-
-
-NoteTypeTerm = Annotated[str, Field(pattern=r"[^\W_]")]
-
-
+Identifier = Annotated[str, Field(pattern=_IDENTIFIER)]
+VariableName = Annotated[str, Field(pattern=_VARIABLE)]
+PeerName = Annotated[str, Field(pattern=_PEER)]
+NoteTypeTerm = Annotated[str, Field(pattern=_TERM)]
 RoleName = Literal["notes", "patients", "providers", "facilities", "withdrawn", "rejoined"]
-
-
-TableName = Annotated[str, Field(pattern=r"^[^.]+(\.[^.]+)?$")]
-
-
+TableName = Annotated[str, Field(pattern=_TABLE)]
+SurrogateCorpus = Annotated[str, Field(pattern=_CORPUS)]
+"""`CORPUS.LOCALE`, as the note store has it."""
+BucketUri = Annotated[str, Field(pattern=_BUCKET)]
+RegionName = Annotated[str, Field(pattern=_REGION)]
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 
 

@@ -32,6 +32,7 @@ _HEAD = """# Data dictionary
 
 What readers find in the warehouse. `deid db dictionary` makes this page, and with `--json` the same for
 programs: [data-dictionary.json](data-dictionary.json). *Policy* says what becomes of the source's value."""
+_SCHEMAS = ("research", "omop", "marts", "quality", "limited")
 _POLICY = " Policy: "
 _KINDS = {"integer": "integer", "bigint": "integer", "smallint": "integer", "double precision": "number"}
 _KINDS |= {"numeric": "number", "boolean": "boolean", "date": "date"}
@@ -57,17 +58,26 @@ class Relation:
 
 
 def dictionary(engine: Engine) -> tuple[Relation, ...]:
-    """Every relation that `analyst` or `limited_analyst` may read, by name; columns in their own order.
+    """Every relation that `analyst` or `limited_analyst` may read; columns in their own order.
+
+    What most readers ask for comes first: `research.notes`, then what describes them, then what few may read.
 
     Args:
         engine: Any login's.
     """
     with begin(engine) as connection:
         found = connection.execute(text(_COLUMNS), {"readers": [Role.ANALYST.value, Role.LIMITED_ANALYST.value]}).all()
-    return tuple(
+    relations = (
         Relation(name, holds or "", tuple(_column(row.name, row.type, row.comment or "") for row in rows))
         for (name, holds), rows in groupby(found, key=lambda row: (row.relation, row.holds))
     )
+    return tuple(sorted(relations, key=lambda relation: _place(relation.name)))
+
+
+def _place(name: str) -> tuple[int, str]:
+    """Where a relation stands: by its schema, then by its name."""
+    schema = name.partition(".")[0]
+    return (_SCHEMAS.index(schema) if schema in _SCHEMAS else len(_SCHEMAS), name)
 
 
 def _column(name: str, kind: str, comment: str) -> Column:

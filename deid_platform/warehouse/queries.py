@@ -30,7 +30,8 @@ class DeliverySummary:
         failed: Those of them that failed.
         waived: Requirements that a waiver stands in for.
         leaks: Notes in which the last leak check of the staged content found anything; None if there was none.
-        published: Digest of what is staged, if that is what the release holds; else None. None too where its files have
+        staged_digest: Digest of what is staged.
+        published: The same, if that is what the release holds; else None. None too where its files have
             come to withdraw something since.
         demonstration: Whether it is demonstration data.
         at: When its state last changed.
@@ -45,6 +46,7 @@ class DeliverySummary:
     failed: tuple[str, ...]
     waived: tuple[str, ...]
     leaks: int | None
+    staged_digest: str | None
     published: str | None
     demonstration: bool
     at: datetime
@@ -93,7 +95,7 @@ def summary(officer: Engine) -> WarehouseSummary:
                 SELECT d.delivery, d.release, d.state, d.clean, d.quarantined, d.withdrawn, d.rejoined,
                        d.demonstration, d.at, coalesce(p.approved, 0) AS approved,
                        coalesce(g.missing, '{}') AS missing, coalesce(g.failed, '{}') AS failed,
-                       coalesce(g.waived, '{}') AS waived, l.leaks,
+                       coalesce(g.waived, '{}') AS waived, l.leaks, d.staged_digest,
                        CASE WHEN p.staged_digest = d.staged_digest AND a.delivery IS NULL
                             THEN p.staged_digest END AS published
                 FROM ctl.delivery d
@@ -127,6 +129,7 @@ def summary(officer: Engine) -> WarehouseSummary:
             failed=tuple(row.failed),
             waived=tuple(row.waived),
             leaks=row.leaks,
+            staged_digest=row.staged_digest,
             published=row.published,
             demonstration=row.demonstration,
             at=row.at,

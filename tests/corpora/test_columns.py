@@ -29,6 +29,10 @@ def _unknown(names, role=Role.NOTES, **config):
         (Role.WITHDRAWN, ["MRN", "CSN"], "MRN, CSN"),
         (Role.WITHDRAWN, ["MRN"], "MRN"),
         (Role.REJOINED, ["PAT_MRN_ID"], "PAT_MRN_ID"),
+        # All in capitals
+        (Role.PATIENTS, ["MRN", "SURNAME", "FORENAME", "SEX"], "MRN, SURNAME, FORENAME, SEX"),
+        (Role.PATIENTS, ["LASTNAME", "FIRSTNAME"], "LASTNAME, FIRSTNAME"),
+        (Role.PATIENTS, ["MRN", "SURNAME", "FORENAME"], "MRN, SURNAME, FORENAME"),
     ],
 )
 def test_a_header_is_named(role, names, shown):
@@ -44,6 +48,8 @@ def test_a_header_is_named(role, names, shown):
         (Role.PATIENTS, ["Ann Quillfeather"]),
         (Role.PATIENTS, ["MRN-7731984", "QUILLFEATHER", "SEX"]),
         (Role.REJOINED, ["QUILLFEATHER"]),
+        (Role.PATIENTS, ["ANN", "STREET", "QUILLFEATHER"]),
+        (Role.PATIENTS, ["COGNOME-7731984", "QUILLFEATHER", "CITY"]),
         (Role.PROVIDERS, ["d1", "Ines", "Marchetti", "imarchetti"]),
         (Role.NOTES, ["n1", "Seen today with her son.", "p1", "2026-01-05"]),
         (Role.NOTES, ["n1", "Visit Note", "Quillfeather"]),

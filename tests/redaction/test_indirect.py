@@ -15,10 +15,10 @@ from deid_platform.keys import Keyring
 from deid_platform.labels import Indirect, Label
 from deid_platform.notes import IndirectMention, Note, Span
 from deid_platform.redaction.indirect import with_indirect, without_indirect
-from deid_platform.redaction.pages import EXAMPLE_KEY
 from deid_platform.redaction.policy import GENERAL, IndirectAction, load_policy, parse_policy
 from deid_platform.redaction.redact import redact
 from deid_platform.release_note import ReleaseSpec
+from deid_platform.reports.policies.page import EXAMPLE_KEY
 
 KEEP, REMOVE, GENERALISE = IndirectAction
 SOURCE = Path(deid_platform.redaction.__file__).parent / "policies" / "safe_harbor.yaml"

@@ -14,7 +14,6 @@ from deid_platform.errors import Code, DeidError
 from deid_platform.keys import package_digest
 from deid_platform.labels import DIRECT_IDENTIFIERS, HIPAA_IDENTIFIER, Label
 from deid_platform.notes import Note
-from deid_platform.redaction.pages import OWN_NAME, policies_markdown
 from deid_platform.redaction.policy import (
     Action,
     DateClass,
@@ -25,6 +24,7 @@ from deid_platform.redaction.policy import (
     policy_names,
 )
 from deid_platform.redaction.redact import redact
+from deid_platform.reports.policies.page import OWN_NAME, policies_markdown
 from deid_platform.surrogates.consistency import Consistency
 from deid_platform.surrogates.dates import DateShift
 
@@ -290,7 +290,8 @@ def test_a_policy_with_surrogates_follows_the_pools_that_they_are_drawn_from(mon
 def test_the_page_in_docs_is_the_generated_one():
     page = Path(__file__).parents[2] / "docs" / "policies.md"
     assert page.read_text(encoding="utf-8") == policies_markdown(), (
-        "regenerate: python -c 'from deid_platform.redaction.pages import *; print(policies_markdown(), end=\"\")'"
+        "regenerate: python -c 'from deid_platform.reports.policies.page import *; "
+        'print(policies_markdown(), end="")\''
     )
 
 
@@ -366,6 +367,21 @@ def test_a_file_may_not_bear_the_name_of_a_shipped_policy_unless_it_is_that_poli
 
 PAGE = (Path(__file__).parents[2] / "docs" / "policies.md").read_text(encoding="utf-8")
 SECTION = PAGE.partition("## A policy of your own\n")[2].partition("\n## ")[0]
+
+
+def test_the_page_opens_with_all_policies_side_by_side_and_says_how_to_choose():
+    first, choosing, *_ = PAGE.split("\n## ")
+    rows = [
+        [cell.strip() for cell in line.strip("|").split("|")] for line in first.splitlines() if line.startswith("|")
+    ]
+    named = [re.search(r"`(\w+)`", cell)[1] for cell in rows[0][1:]]
+    assert sorted(named) == sorted(policy_names())
+    said = {label: row[1:] for row in rows[2:] for label in row[0].split(", ")}
+    for at, policy in enumerate(map(load_policy, named)):
+        for label in Label:
+            kept = policy.labels[label] is Action.KEEP
+            assert said[label.value][at] == ("**stays**" if kept else f"`{policy.labels[label].value}`")
+        assert f"| `{policy.name}` |" in choosing
 
 
 def test_the_file_that_the_page_shows_is_a_policy_under_a_name_of_its_own(tmp_path: Path):

@@ -15,6 +15,7 @@ from deid_platform.errors import Code
 from deid_platform.labels import Label
 from deid_platform.notes import Delivery, Span
 from deid_platform.refresh.deidentify import deidentify
+from deid_platform.refresh.note_types import released_type
 from deid_platform.refresh.site import Site
 from deid_platform.refresh.told import told_until
 
@@ -122,6 +123,14 @@ def test_a_type_that_names_the_patient_is_a_leak_even_where_the_site_allows_it(s
     deidentify(delivery, store=site.store, recipe=recipe, engine=engine)
     rows = site.store.rows("deid/redacted_notes", delivery.key)
     assert [row["reason"] for row in rows] == ["leak-column-note-type", None]
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [("PROGRESS NOTE", "Progress note"), (" progress   note", "Progress note"), ("letter", "other"), (None, "other")],
+)
+def test_a_type_is_shown_as_the_site_writes_it_however_its_source_does(written: str | None, shown: str) -> None:
+    assert released_type(written, ("Progress note", "PROGRESS note")) == shown
 
 
 def test_what_was_reported_is_sought_in_every_note_and_makes_every_row_anew(site, deliver, take_in) -> None:

@@ -16,7 +16,7 @@ from small_feed import measure_library
 from assets import shown
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery
-from deid_platform.refresh import publish
+from deid_platform.refresh import due, publish
 from deid_platform.refresh.dossier import write_dossier
 from deid_platform.refresh.site import Site
 from deid_platform.refresh.summary import release_summary
@@ -86,9 +86,28 @@ def refusal(site, before, through) -> DeidError:
 
 
 @pytest.fixture(scope="module")
-def promoted(site, refusal) -> Promotion:
+def all_waived(site, refusal) -> tuple[bool, ...]:
+    """Whether a run may begin with the promotion: before the waiver, after it, and where settings changed since."""
+    before = EHR in due.only_to_promote(site, [EHR])
     done = deid(*recipe("waive"))
     assert done.returncode == 0, done.stderr
+    after = EHR in due.only_to_promote(site, [EHR])
+    settings, feed = site.settings, site.feed(EHR.feed)
+    gold = settings.root / "gold"
+    gold.mkdir()
+    (gold / f"{EHR.watermark}.jsonl.gz").write_bytes(b"")
+    stricter = settings.thresholds.model_copy(update={"min_recall": 0.999})
+    changes = (
+        {"profiles": {"production": stricter}},
+        {"feeds": {EHR.feed: feed.model_copy(update={"gold": gold})}},
+        {"redaction": settings.redaction.model_copy(update={"policy": "surrogate"})},
+    )
+    changed = (Site(settings.model_copy(update=change)) for change in changes)
+    return before, after, *(EHR in due.only_to_promote(it, [EHR]) for it in changed)
+
+
+@pytest.fixture(scope="module")
+def promoted(site, all_waived) -> Promotion:
     return publish.promote_delivery(site, EHR)
 
 
@@ -96,6 +115,16 @@ def rows(*arguments: str) -> list[dict]:
     shown = deid(*arguments, "--json")
     assert shown.returncode == 0, shown.stderr
     return [json.loads(line) for line in shown.stdout.splitlines()]
+
+
+def test_after_a_waiver_a_run_begins_with_the_promotion_unless_it_would_measure_something_else(all_waived) -> None:
+    before, after, *changed = all_waived
+    assert (before, after) == (False, True)
+    assert changed == [False, False, False]
+
+
+def test_a_promoted_delivery_waits_for_no_promotion(site, promoted) -> None:
+    assert due.only_to_promote(site, [EHR]) == frozenset()
 
 
 def test_of_a_delivery_that_nobody_staged_the_gate_says_how(before) -> None:
@@ -117,7 +146,7 @@ def test_so_does_the_summary_and_it_names_the_next_command(site, refusal) -> Non
     assert (
         "refused; failed: bench, languages, site_gold, topics; `deid gate ehr@2026-01-05` shows what to do next" in told
     )
-    assert "- **recall, own notes**: not measured\n" in told
+    assert re.search(r"- \*\*recall, own notes\*\*: not measured; below: (<11|\d+) whole notes of", told)
     library, hospital = (
         re.search(rf"Measured on (<11|\d+) {notes}", told)
         for notes in ("whole notes of ", "notes of the synthetic hospital, with its own topics and on text alone")

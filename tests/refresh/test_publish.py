@@ -347,6 +347,9 @@ def test_the_summary_tells_the_way_of_every_delivery(site) -> None:
     # A withdrawal that names nobody is told like any other row that was refused.
     assert lines["hospital@2026-03-02"].rejected == 1
     assert found.leaks == 0
+    # An earlier version is hidden since its correction was refused: the source withdrew nothing.
+    assert (lines["hospital@2026-03-11"].withdrawn, lines["hospital@2026-03-11"].rejected) == (0, 1)
+    assert lines["hospital@2026-01-12"].withdrawn == 2
     page = summary_markdown(found)
     assert "not measured: expectations; `deid gate hospital@2026-01-19` shows" in page
     assert "- **recall, own notes**: not measured" in page

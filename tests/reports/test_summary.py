@@ -52,7 +52,7 @@ SCORES = {"topics": {"recall": {"value": 0.999, "low": 0.998, "high": 1.0}}}
         (
             Source.of("synthetic_hospital", "topics", notes="150"),
             ("ehr",),
-            "not measured",
+            "not measured; below: 150 invented notes",
             "150 notes of the synthetic hospital, with its own topics and on text alone, marked by the program",
         ),
         (

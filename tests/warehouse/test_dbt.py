@@ -156,15 +156,15 @@ def built(folder):
 def test_the_data_dictionary_describes_every_column_that_readers_see(analysts):
     relations = dictionary(analysts.warehouse.engine(Role.OFFICER))
     assert [r.name for r in relations] == [
-        "limited.notes",
-        *sorted(f"marts.{file.stem}" for folder in ("models/marts", "seeds") for file in built(PROJECT / folder)),
+        "research.notes",
+        "research.structured",
         "omop.note",
+        *sorted(f"marts.{file.stem}" for folder in ("models/marts", "seeds") for file in built(PROJECT / folder)),
         "quality.determination",
         "quality.held_out_sets",
         "quality.lab_scores",
         "quality.scores",
-        "research.notes",
-        "research.structured",
+        "limited.notes",
     ]
     assert [(r.name, c.name) for r in relations for c in r.columns if not (r.holds and c.meaning and c.policy)] == []
     # `deid db dictionary` makes both.

@@ -11,26 +11,22 @@ from collections.abc import Sequence
 
 from deid_platform.evaluation.sources import NO_TOPICS
 from deid_platform.labels import Label
+from deid_platform.reports.dossier.attacks import TITLES, attack_tables
 from deid_platform.reports.dossier.bars import bars
+from deid_platform.reports.dossier.decide import headline, looks
 from deid_platform.reports.dossier.facts import Dossier, HeldOut, Reading, counted
 from deid_platform.reports.dossier.questions import health_dcat, questions
+from deid_platform.reports.dossier.sections import SECTIONS
 from deid_platform.reports.dossier.verdict import between, percent, points, verdict
+from deid_platform.reports.dossier.words import measure_in_words, subject_in_words
 from deid_platform.reports.pages import template
 from deid_platform.reports.release_notes import DATES
 from deid_platform.reports.summary import INPUTS
 
-_MEASURES = {
-    "recall": "identifying words found (recall)",
-    "recall_conservative": "identifying words hidden whole (conservative recall)",
-    "precision": "hidden words that identify (precision)",
-    "f1": "F1",
-    "recall_of_site": "recall of all notes of the site, weighed as the sample was drawn",
-    "precision_of_site": "precision of the same",
-    "entity_recall": "identifiers covered whole",
-    "leak_rate": "notes with a missed identifier",
-    "words_kept": "clinical words kept: words that identify nobody",
-    "clinical_retention": "of the clinical terms that gold lists, kept",
-}
+_MEASURES = (
+    *("recall", "recall_conservative", "precision", "f1", "recall_of_site", "precision_of_site", "entity_recall"),
+    *("leak_rate", "words_kept", "clinical_retention"),
+)
 _FAMILIES = {
     "tokens": "Tokens between blanks (Aghakasiri 2025, tables 2, 12 and 13)",
     "spans": "Spans",
@@ -76,10 +72,15 @@ _DIFFERENCES = ("difference", "difference_transferred", "recall_difference", "pr
 def dossier_html(dossier: Dossier) -> str:
     """The page."""
     source, found = dossier.source(), verdict(dossier)
+    told = headline(dossier)
     fairness_on, fairness = _fairness(dossier)
     return template("dossier/dossier.html.j2").render(
         d=dossier,
         verdict=found,
+        sections=SECTIONS,
+        headline=told,
+        looks=looks(dossier, found),
+        look_numbers={name: number for number, name in enumerate(SECTIONS, start=1)},
         here=f"{found.opening[0]} " if dossier.unmeasured else "",
         source=source or "nothing",
         topics=source.topics if source else "with topics",
@@ -96,7 +97,8 @@ def dossier_html(dossier: Dossier) -> str:
         bars=bars([(name, error) for name, error, _ in _errors(dossier)], str(source)),
         found=_tables(dossier, FOUND),
         missed=_tables(dossier, MISSED),
-        adversary=_tables(dossier, ADVERSARY),
+        attack_titles=TITLES,
+        adversary=attack_tables(dossier, ADVERSARY, _FAMILIES, _sources),
         medicine=_tables(dossier, MEDICINE),
         reviewed=_tables(dossier, REVIEW),
         unsettled=_unsettled(dossier),
@@ -116,10 +118,10 @@ def dossier_html(dossier: Dossier) -> str:
 
 def _scores(dossier: Dossier, gold: str | None) -> list[tuple[str, ...]]:
     rows = []
-    for measure, said in _MEASURES.items():
+    for measure in _MEASURES:
         found = [dossier.figure(measure, inputs=inputs, gold=gold) for inputs in INPUTS]
         if any(it is not None for it in found):
-            rows.append((said, *("not measured" if it is None else between(it) for it in found)))
+            rows.append((measure_in_words(measure), *("not measured" if it is None else between(it) for it in found)))
     return rows
 
 
@@ -203,11 +205,11 @@ def _not_measured(dossier: Dossier, families: Sequence[str]) -> list[str]:
 
 def _rows(dossier: Dossier, family: str, inputs: str) -> list[tuple[str, str, str, str]]:
     def said(it: Reading) -> tuple[str, str, str, str]:
-        subject = "all" if it.subject == "ALL" else it.subject
+        subject = subject_in_words(it.subject)
         of = "" if it.figure.n is None else f"{it.figure.n:,}"
         given = subject if family in _OF_NO_NOTE else f"{subject}, {INPUTS[inputs]}"
         given = f"{given}, by {it.judge}" if it.judge else given
-        return given, it.measure.replace("_", " "), _shown(it), of
+        return given, measure_in_words(it.measure), _shown(it), of
 
     return [said(it) for it in dossier.of_family(family, inputs=inputs) if not _nothing_of_label(it)]
 

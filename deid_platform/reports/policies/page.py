@@ -1,6 +1,6 @@
 """The page docs/policies.md: every policy, its legal basis, its actions and an example.
 
-Belongs here: turning policies into that page. Does not belong here: policies themselves (`policies/`).
+Belongs here: turning policies into that page. Does not belong here: policies themselves (`redaction/policies/`).
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from deid_platform.redaction.policy import (
     policy_names,
 )
 from deid_platform.redaction.redact import redact
+from deid_platform.reports.policies.compared import choices, compared
 from deid_platform.surrogates.consistency import MOST_REPEATS, Consistency
 from deid_platform.surrogates.date_order import DateOrder, DateWriting
 from deid_platform.surrogates.dates import MAX_WEEKS, DateShift
@@ -88,6 +89,8 @@ def policies_markdown() -> str:
     note, spans = _example()
     parts = [
         "# Policies",
+        *_compared(),
+        "## What a policy is",
         "A policy says what replaces each label, and on which legal basis. "
         "`deid redact --policy NAME` and `[redaction]` in deid.toml choose one: a name from this page or a path to "
         "a YAML file of [that form](#a-policy-of-your-own). A policy that leaves a label without an action is refused, "
@@ -105,7 +108,7 @@ def policies_markdown() -> str:
         "([releases](releases.md#the-dates-of-a-secret)).",
         "Each redacted note goes through the [leak check](gate.md#the-leak-check), in the warehouse and in `deid "
         "redact`: a note that leaks is quarantined or left out.",
-        "This page is generated from the policies by `deid_platform.redaction.pages`.",
+        "This page is generated from the policies by `deid_platform.reports.policies.page`.",
         "## Actions",
         _table(("action", "what is left"), [(f"`{a.value}`", text) for a, text in _ACTIONS.items()]),
         *_choices(),
@@ -123,6 +126,23 @@ def policies_markdown() -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def _compared() -> list[str]:
+    """The shipped policies side by side, label by label, and how to choose among them."""
+    dates = {rule: text.partition(",")[0] for rule, text in _NOTE_DATES.items()}
+    return [
+        "What becomes of each label under the policies that ship. Labels that all of them treat alike share a row; "
+        "what an [action](#actions) leaves is said below.",
+        _table(*compared(dates)),
+        "## How to choose",
+        "By what the reader has to have, and then by what your lawyer can defend:",
+        _table(("you need", "choose", "and mind"), choices()),
+        "If two fit, take the one that keeps less. What fits none of them is [a policy of your "
+        "own](#a-policy-of-your-own). Changing it later makes a [new "
+        "release](releases.md#a-new-policy-detector-or-secret), never a mixture; changing what becomes of dates needs "
+        "a new key secret too.",
+    ]
+
+
 def example_surrogates(consistency: Consistency = Consistency.CONSISTENT) -> Surrogates:
     """Surrogates under the public example key."""
     keyring = Keyring(EXAMPLE_KEY, site="example")
@@ -132,7 +152,7 @@ def example_surrogates(consistency: Consistency = Consistency.CONSISTENT) -> Sur
 
 def _choices() -> list[str]:
     """Which consistency and which shifts to choose, and why: measured figures, and two notes under each consistency."""
-    text = (resources.files("deid_platform.redaction") / "data" / "choosing.md").read_text(encoding="utf-8")
+    text = (resources.files(__package__) / "data" / "choosing.md").read_text(encoding="utf-8")
     marked = [_marked(line) for line in _TWO_NOTES]
     rows = []
     for consistency in Consistency:
@@ -259,7 +279,7 @@ def _policy(policy: Policy, note: Note, spans: list[Span]) -> list[str]:
 
 def _example() -> tuple[Note, list[Span]]:
     """The marked-up example as a note and its spans."""
-    source = (resources.files("deid_platform.redaction") / "data" / "example_note.txt").read_text(encoding="utf-8")
+    source = (resources.files(__package__) / "data" / "example_note.txt").read_text(encoding="utf-8")
     text, spans = _marked("".join(line for line in source.splitlines(keepends=True) if not line.startswith("#")))
     return Note("example", text, patient_id="example", note_date=_NOTE_DATE), spans
 

@@ -1,0 +1,5 @@
+"""The page docs/policies.md.
+
+Belongs here: how policies are shown to people. Does not belong here: policies (`redaction/`): what is in that package
+names a policy, so that a change of it makes a new release.
+"""
