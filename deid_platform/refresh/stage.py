@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 
 from deid_platform.corpora.structured import PREFIX
 from deid_platform.errors import Code, DeidError
+from deid_platform.keys import package_digest
 from deid_platform.notes import Delivery
 from deid_platform.refresh import tables
 from deid_platform.refresh.deidentify import require_named
@@ -115,9 +116,10 @@ def staged_from(site: Site, delivery: Delivery) -> str:
 
 
 def measured_by(site: Site, delivery: Delivery) -> str:
-    """A keyed digest of what a delivery that is staged is measured by: profile, thresholds, gold of its feed."""
-    profile, least = site.settings.thresholds.model_dump_json(), str(site.settings.bench.minimum_gold)
-    return site.keyring.digest(site.settings.profile, profile, least, site.gold_files(delivery.feed))
+    """A keyed digest of what a delivery that is staged is measured by: code, profile, thresholds, gold of its feed."""
+    thresholds, bench = site.settings.thresholds.model_dump_json(), site.settings.bench.model_dump_json()
+    code = package_digest("deid_platform")
+    return site.keyring.digest(code, site.settings.profile, thresholds, bench, site.gold_files(delivery.feed))
 
 
 def _stage(

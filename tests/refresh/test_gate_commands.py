@@ -117,16 +117,6 @@ def rows(*arguments: str) -> list[dict]:
     return [json.loads(line) for line in shown.stdout.splitlines()]
 
 
-def test_after_a_waiver_a_run_begins_with_the_promotion_unless_it_would_measure_something_else(all_waived) -> None:
-    before, after, *changed = all_waived
-    assert (before, after) == (False, True)
-    assert changed == [False, False, False]
-
-
-def test_a_promoted_delivery_waits_for_no_promotion(site, promoted) -> None:
-    assert due.only_to_promote(site, [EHR]) == frozenset()
-
-
 def test_of_a_delivery_that_nobody_staged_the_gate_says_how(before) -> None:
     assert "gate-unknown-delivery [ehr@2026-01-05]" in before
     assert "deid refresh --delivery" in before
@@ -223,6 +213,12 @@ def test_what_is_mistyped_is_refused_with_what_was_meant_and_nothing_is_recorded
     assert rows("waivers") == []
 
 
+def test_after_a_waiver_a_run_begins_with_the_promotion_unless_it_would_measure_something_else(all_waived) -> None:
+    before, after, *changed = all_waived
+    assert (before, after) == (False, True)
+    assert changed == [False, False, False]
+
+
 def test_readmes_recipe_ends_promoted(promoted) -> None:
     assert promoted.approved == 1
     assert promoted.waived == ("bench", "languages", "site_gold", "topics")
@@ -231,6 +227,10 @@ def test_readmes_recipe_ends_promoted(promoted) -> None:
     said = deid("gate", EHR.key).stderr
     assert "ehr@2026-01-05: promoted" in said
     assert "next:" not in said
+
+
+def test_a_promoted_delivery_waits_for_no_promotion(site, promoted) -> None:
+    assert due.only_to_promote(site, [EHR]) == frozenset()
 
 
 def test_under_waivers_the_dossier_does_not_say_that_anything_supports_the_release(site, promoted) -> None:
