@@ -13,9 +13,7 @@ help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /	/' | expand -t 14
 
 demo: $(VENV)/.base  ## a synthetic hospital, two deliveries, one release in Postgres
-	@$(BIN)/deid hospital --notes $(NOTES)
-	@$(BIN)/deid db bootstrap
-	@$(BIN)/deid refresh
+	@$(BIN)/deid demo --notes $(NOTES)
 
 # Which tests each loop runs is said in tests/loops.py.
 PYTEST = $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=10
@@ -86,7 +84,7 @@ format: $(VENV)/.dev  ## ruff format and its safe fixes
 
 constraints:  ## resolve every version anew into constraints.txt
 	rm -rf build/constraints && $(PYTHON) -m venv build/constraints
-	build/constraints/bin/pip install --quiet -e '.[dev]'
+	build/constraints/bin/pip install --quiet -e '.[platform,dev]'
 	(grep '^#' constraints.txt; build/constraints/bin/pip freeze --exclude-editable) > build/constraints.txt
 	mv build/constraints.txt constraints.txt
 
@@ -105,20 +103,20 @@ COMPILE = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m compileall -q deid_platform 
 
 $(VENV)/.base: $(VENV)/bin/python pyproject.toml constraints.txt
 	@echo "installing the platform (about a minute)" >&2
-	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[platform]'
 	@$(COMPILE)
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/bin/python pyproject.toml constraints.txt
 	@echo "installing the platform and what its tests need (about a minute)" >&2
-	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[platform,dev]'
 	@$(COMPILE)
 	@touch $@ $(VENV)/.base
 
 $(VENV)-ml/.done: pyproject.toml constraints.txt
 	@test -x $(VENV)-ml/bin/python || $(PYTHON) -m venv $(VENV)-ml
 	@echo "installing the platform with torch and Ray (a few minutes)" >&2
-	@$(VENV)-ml/bin/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,ml,ray,test-s3]'
+	@$(VENV)-ml/bin/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[platform,dev,ml,ray,test-s3]'
 	@touch $@
 
 # vLLM's own build for the processor is to be had for Linux on x86-64 with torch's build for the processor. It asks for
@@ -132,5 +130,5 @@ $(VENV)-llm/.done: pyproject.toml constraints.txt tests/llm_engine/requirements.
 	@$(VENV)-llm/bin/python tests/llm_engine/requirements.py alone > $(VENV)-llm/alone.txt
 	@$(LLM_PIP) --no-deps --log $(VENV)-llm/alone.log -r $(VENV)-llm/alone.txt
 	@$(VENV)-llm/bin/python tests/llm_engine/requirements.py others > $(VENV)-llm/others.txt
-	@$(LLM_PIP) --log $(VENV)-llm/others.log -c constraints.txt -r $(VENV)-llm/others.txt -e '.[dev]'
+	@$(LLM_PIP) --log $(VENV)-llm/others.log -c constraints.txt -r $(VENV)-llm/others.txt -e '.[platform,dev]'
 	@touch $@
