@@ -1,6 +1,6 @@
 # Everything a newcomer runs. Needs make and Python 3.11 to 3.13; the rest is installed into .venv.
 .DEFAULT_GOAL := help
-.PHONY: help demo check test test-all test-ml test-card test-llm test-upgrade test-image soak model ui psql bench lint format constraints clean
+.PHONY: help demo check test test-all test-wheel wheel sbom test-ml test-card test-llm test-upgrade test-image soak model ui psql bench lint format constraints clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -28,6 +28,21 @@ test: lint  ## 12 minutes, what CI runs: as check, with databases, processes, on
 test-all: lint  ## 25 minutes, before a change is done: every test, and again what needs a database over TCP and TLS
 	$(PYTEST) --loop all
 	DEID_TEST_SERVER=tcp $(PYTEST) --loop all -m "not slow"
+
+test-wheel: $(VENV)/.dev  ## 2 minutes: the wheel, installed into an empty environment, outside this folder
+	$(BIN)/pytest tests/deploy/wheel.py
+
+wheel: $(VENV)/bin/python  ## the wheel, into build/wheel; the same source makes the same bytes
+	@rm -rf build/wheel
+	@$(BIN)/pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir build/wheel .
+	@echo build/wheel/*.whl
+
+sbom: $(VENV)/.dev wheel  ## a bill of materials (CycloneDX) of what the wheel installs with the extra platform, into build/sbom.json
+	@rm -rf build/sbom && $(PYTHON) -m venv --without-pip build/sbom
+	@$(BIN)/pip --python build/sbom/bin/python install --quiet --disable-pip-version-check --no-compile \
+		-c constraints.txt "$$(echo build/wheel/*.whl)[platform]"
+	@$(BIN)/cyclonedx-py environment --output-reproducible --output-file build/sbom.json build/sbom/bin/python
+	@rm -rf build/sbom && echo build/sbom.json
 
 test-ml: $(VENV)-ml/.done  ## 4 minutes: training with torch, a Ray cluster, and a store on S3, in an environment of their own
 	$(VENV)-ml/bin/pytest -n 2 --dist loadfile tests/ml tests/cluster

@@ -33,9 +33,10 @@ def test_the_base_install_needs_no_torch() -> None:
     assert heavy.isdisjoint(PINS)
 
 
-def test_every_dependency_of_base_and_dev_is_pinned() -> None:
+def test_every_dependency_of_base_platform_and_dev_is_pinned() -> None:
     pinned = {name.lower().replace("_", "-") for name in PINS}
-    wanted = {named(r) for r in [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["dev"]]}
+    extras = PROJECT["optional-dependencies"]
+    wanted = {named(r) for r in [*PROJECT["dependencies"], *extras["platform"], *extras["dev"]]}
     assert wanted <= pinned
 
 
@@ -52,7 +53,7 @@ def test_the_readmes_commands_are_targets() -> None:
 def test_continuous_integration_runs_the_readmes_test_command() -> None:
     commands = [line for line in (ROOT / ".ci" / "run").read_text().splitlines() if line and not line.startswith("#")]
     made = [command for command in commands if command.startswith("make ") and "||" not in command]
-    assert made == ["make test", "make test-ml", "make test-llm"]
+    assert made == ["make test", "make test-wheel", "make test-ml", "make test-llm"]
 
 
 def test_links_in_documents_lead_somewhere() -> None:
