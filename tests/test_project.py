@@ -56,6 +56,13 @@ def test_continuous_integration_runs_the_readmes_test_command() -> None:
     assert made == ["make test", "make test-wheel", "make test-ml", "make test-llm"]
 
 
+def test_nothing_tells_anybody_to_install_the_platform_by_name() -> None:
+    told = re.compile(r"""install [^`\n]*['" ]deid[-_]platform(\[|['"\s=<>]|$)""", re.M)
+    assert told.search("pip install 'deid-platform[ml]'")
+    assert not told.search("pip install './deid_platform-0.1.0-py3-none-any.whl[ml]'")
+    assert [path.name for path in _written() if told.search(path.read_text(encoding="utf-8"))] == []
+
+
 def test_links_in_documents_lead_somewhere() -> None:
     for page in [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]:
         for target, heading in re.findall(r"\]\(([^)#]*)#?([^)]*)\)", page.read_text(encoding="utf-8")):

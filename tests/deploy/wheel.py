@@ -94,8 +94,9 @@ def installed(programs: Path) -> dict[str, str]:
 
 
 def size(programs: Path) -> int:
-    """The bytes on disk of an environment, without links."""
-    return sum(path.lstat().st_blocks * 512 for path in programs.parent.rglob("*") if not path.is_symlink())
+    """The bytes of the files of an environment, without links (`du --apparent-size`)."""
+    files = (path for path in programs.parent.rglob("*") if path.is_file() and not path.is_symlink())
+    return sum(path.stat().st_size for path in files)
 
 
 @pytest.fixture(scope="module")
