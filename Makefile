@@ -1,6 +1,6 @@
 # Everything a newcomer runs. Needs make and Python 3.11 to 3.13; the rest is installed into .venv.
 .DEFAULT_GOAL := help
-.PHONY: help demo site check test test-all test-ml test-card test-llm test-upgrade test-image soak model ui psql bench lint format constraints clean
+.PHONY: help demo site check test test-all test-wheel wheel sbom test-ml test-card test-llm test-upgrade test-image soak model ui psql bench lint format constraints clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -31,6 +31,21 @@ test: lint  ## 12 minutes, what CI runs: as check, with databases, processes, on
 test-all: lint  ## 25 minutes, before a change is done: every test, and again what needs a database over TCP and TLS
 	$(PYTEST) --loop all
 	DEID_TEST_SERVER=tcp $(PYTEST) --loop all -m "not slow"
+
+test-wheel: $(VENV)/.dev  ## 2 minutes: the wheel, installed into an empty environment, outside this folder
+	$(BIN)/pytest tests/deploy/wheel.py
+
+wheel: $(VENV)/bin/python  ## the wheel, into build/wheel; the same source makes the same bytes
+	@rm -rf build/wheel
+	@$(BIN)/pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir build/wheel .
+	@echo build/wheel/*.whl
+
+sbom: $(VENV)/.dev wheel  ## a bill of materials (CycloneDX) of what the wheel installs with the extra platform, into build/sbom.json
+	@rm -rf build/sbom && $(PYTHON) -m venv --without-pip build/sbom
+	@$(BIN)/pip --python build/sbom/bin/python install --quiet --disable-pip-version-check --no-compile \
+		-c constraints.txt "$$(echo build/wheel/*.whl)[platform]"
+	@$(BIN)/cyclonedx-py environment --output-reproducible --output-file build/sbom.json build/sbom/bin/python
+	@rm -rf build/sbom && echo build/sbom.json
 
 test-ml: $(VENV)-ml/.done  ## 4 minutes: training with torch, a Ray cluster, and a store on S3, in an environment of their own
 	$(VENV)-ml/bin/pytest -n 2 --dist loadfile tests/ml tests/cluster
@@ -87,7 +102,7 @@ format: $(VENV)/.dev  ## ruff format and its safe fixes
 
 constraints:  ## resolve every version anew into constraints.txt
 	rm -rf build/constraints && $(PYTHON) -m venv build/constraints
-	build/constraints/bin/pip install --quiet -e '.[dev]'
+	build/constraints/bin/pip install --quiet -e '.[platform,dev]'
 	(grep '^#' constraints.txt; build/constraints/bin/pip freeze --exclude-editable) > build/constraints.txt
 	mv build/constraints.txt constraints.txt
 
@@ -106,20 +121,20 @@ COMPILE = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m compileall -q deid_platform 
 
 $(VENV)/.base: $(VENV)/bin/python pyproject.toml constraints.txt
 	@echo "installing the platform (about a minute)" >&2
-	@$(BIN)/pip install --disable-pip-version-check -c constraints.txt -e .
+	@$(BIN)/pip install --disable-pip-version-check -c constraints.txt -e '.[platform]'
 	@$(COMPILE)
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/bin/python pyproject.toml constraints.txt
 	@echo "installing the platform and what its tests need (about a minute)" >&2
-	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[platform,dev]'
 	@$(COMPILE)
 	@touch $@ $(VENV)/.base
 
 $(VENV)-ml/.done: pyproject.toml constraints.txt
 	@test -x $(VENV)-ml/bin/python || $(PYTHON) -m venv $(VENV)-ml
 	@echo "installing the platform with torch and Ray (a few minutes)" >&2
-	@$(VENV)-ml/bin/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,ml,ray,test-s3]'
+	@$(VENV)-ml/bin/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[platform,dev,ml,ray,test-s3]'
 	@touch $@
 
 # vLLM's own build for the processor is to be had for Linux on x86-64 with torch's build for the processor. It asks for
@@ -133,5 +148,5 @@ $(VENV)-llm/.done: pyproject.toml constraints.txt tests/llm_engine/requirements.
 	@$(VENV)-llm/bin/python tests/llm_engine/requirements.py alone > $(VENV)-llm/alone.txt
 	@$(LLM_PIP) --no-deps --log $(VENV)-llm/alone.log -r $(VENV)-llm/alone.txt
 	@$(VENV)-llm/bin/python tests/llm_engine/requirements.py others > $(VENV)-llm/others.txt
-	@$(LLM_PIP) --log $(VENV)-llm/others.log -c constraints.txt -r $(VENV)-llm/others.txt -e '.[dev]'
+	@$(LLM_PIP) --log $(VENV)-llm/others.log -c constraints.txt -r $(VENV)-llm/others.txt -e '.[platform,dev]'
 	@touch $@

@@ -7,12 +7,20 @@ research.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import dagster as dg
 
+from deid_platform.code_location import FOLDER
+
+# Before the current folder, which may be a project of the user's with a package `assets` of its own.
+if str(FOLDER) not in sys.path:
+    sys.path.insert(0, str(FOLDER))
+
+# isort: split
 from assets import (
     annotation,
     bench,

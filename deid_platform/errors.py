@@ -14,6 +14,8 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from enum import Enum
 
+from deid_platform.extras import extra_of
+
 
 class Code(Enum):
     """Every error code: its stable name, its meaning and its remedy."""
@@ -368,7 +370,8 @@ class Code(Enum):
     EXTRA_MISSING = (
         "extra-missing",
         "A part of the platform that is installed on request is not here; the reference names it.",
-        "Install it: `pip install 'deid-platform[ml]'` for the extra `ml`.",
+        "Install it from the platform's wheel, `pip install './deid_platform-VERSION-py3-none-any.whl[ml]'` for the "
+        "extra `ml`, or in a checkout, `pip install -e '.[ml]'` (docs/package.md).",
     )
     CLUSTER_OPEN = (
         "cluster-open",
@@ -988,7 +991,12 @@ def did_you_mean(given: str, known: Iterable[str], *, listed: bool = True) -> st
 
 
 def internal(error: BaseException) -> DeidError:
-    """An error without a code as one with a code: its type and where it was raised, and nothing that it says."""
+    """An error without a code as one with a code: its type and where it was raised, and nothing that it says.
+
+    That a library is missing which belongs to an extra has a code.
+    """
+    if isinstance(error, ModuleNotFoundError) and (extra := extra_of(error.name)):
+        return DeidError(Code.EXTRA_MISSING, extra)
     frame = error.__traceback__
     while frame is not None and frame.tb_next is not None:
         frame = frame.tb_next

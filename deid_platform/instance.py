@@ -6,6 +6,7 @@ here: Dagster itself.
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import shutil
@@ -13,6 +14,7 @@ import sys
 from importlib import resources
 from pathlib import Path
 
+from deid_platform.code_location import FOLDER
 from deid_platform.settings import Settings
 from deid_platform.silence import silence_libraries
 
@@ -25,6 +27,8 @@ ENVIRONMENT = {
     "DO_NOT_TRACK": "1",
 }
 
+_HISTORY = "base_dir: .deid/dagster"
+"""In the dagster.yaml of a checkout."""
 _DEV, _TOLD = "DAGSTER_IS_DEV_CLI", "DEID_DEV_TOLD"
 _UNGUARDED = (
     "dagster dev answers everybody who reaches its port. `deid ui` serves the same runs behind the guard"
@@ -32,6 +36,26 @@ _UNGUARDED = (
 )
 PRIVATE = 0o077
 """The umask of every process that may handle notes: files 0600, folders 0700."""
+
+
+def write_workspace(settings: Settings, folder: Path) -> list[Path]:
+    """Writes what `dagster dev` in a folder reads: workspace.yaml, and a dagster.yaml that names the instance.
+
+    In a checkout both are there. What is there stays as it is.
+
+    Returns:
+        The files that were written.
+    """
+    of_demonstration = (FOLDER / "dagster.yaml").read_text(encoding="utf-8")
+    history = json.dumps(str(settings.home_path / "dagster"))
+    texts = {
+        folder / "workspace.yaml": (FOLDER / "workspace.yaml").read_text(encoding="utf-8"),
+        folder / "dagster.yaml": of_demonstration.replace(_HISTORY, f"base_dir: {history}"),
+    }
+    written = [path for path in texts if not path.exists()]
+    for path in written:
+        path.write_text(texts[path], encoding="utf-8")
+    return written
 
 
 def prepare_instance(settings: Settings, config: Path) -> Path:

@@ -1,7 +1,7 @@
 """Makes NOTICE: `python -m deid_platform.notice > NOTICE`.
 
-Belongs here: which list comes from whom, as the index of the lexicon says, and elsewhere the header of the list. Does
-not belong here: the lists.
+Belongs here: under which licence the project is, which list comes from whom, as the index of the lexicon says, and
+elsewhere the header of the list, and what their licences ask for. Does not belong here: the lists.
 """
 
 from __future__ import annotations
@@ -25,15 +25,37 @@ _LICENCES = {
     "SCOWL": "permission to use, copy, modify, distribute and sell these word lists",
 }
 """Licences of others that NOTICE covers, each with what the source of a list under it says."""
+_ASKS = {
+    "MIT licence": "that its copyright notice and permission go with the list. Those of Faker are at the end of this "
+    "file.",
+    "CC BY 4.0": "that whoever passes the list on, alone too, names GeoNames (geonames.org) and the licence "
+    "(creativecommons.org/licenses/by/4.0) and says what was changed.",
+    "CC BY 3.0 IT": "that whoever passes the list on, alone too, names ISTAT (istat.it) and the licence "
+    "(creativecommons.org/licenses/by/3.0/it) and says what was changed.",
+    "SCOWL": "that the copyright notice of its author, below, goes with the list.",
+}
+"""What a licence of a list asks for beyond the project's own; public domain asks for nothing."""
 _SOURCE = re.compile(r"Source: (.*)")
 _OWN = re.compile(
     r"the project's own|written for (this project|the synthetic hospital)|invented|public facts|the calendar", re.I
 )
 _OTHERS = re.compile(r"licence|public domain|CC BY|Copyright|HHS|UMLS|package|from `", re.I)
-_HEAD = """deid-platform: word lists, pools and models of others, and their licences
+_HEAD = """deid-platform
+Copyright 2026 The deid-platform contributors
 
-Made from `deid_platform/lexicon/data/index.yaml` and the headers of other lists by `python -m deid_platform.notice`.
+Code, documents, model weights and the library of notes are licensed under the Apache License, Version 2.0 (LICENSE).
+The files below hold works of others, under licences that the Apache License is compatible with. Made from
+`deid_platform/lexicon/data/index.yaml` and the headers of other lists by `python -m deid_platform.notice`.
 
+"""
+_DEPENDENCIES = """\
+Libraries that are installed beside the platform keep their own licences; none is part of it. Their licences are MIT,
+BSD, ISC, PSF, Apache or the like, but for these, which are used unchanged, as they are installed, and ask for nothing
+more as long as that is so: python-stdnum (LGPL 2.1 or later), psycopg (LGPL 3) and psycopg2 (LGPL 3 with exceptions);
+certifi, pathspec, orjson and tqdm (MPL 2.0, the latter two in part); and text-unidecode, taken under the Artistic
+License, not under the GPL that it is offered under as well.
+"""
+_WORKS = """\
 Names and addresses of surrogates are read from the Faker library, and surnames from the package `names`, where these
 are installed; the leak check, detection, recovery and the locales read the lists below.
 
@@ -69,14 +91,22 @@ def notice() -> str:
         LookupError: If the index does not have a list of the lexicon.
         ValueError: If a list does not say where it comes from, or names a licence that is not covered here.
     """
-    others, own = [], []
+    others, own, asked = [], [], dict[str, list[str]]()
     for path, source, of_others in sorted(_sources()):
         if of_others:
-            others.append(f"{path}\n{fill(source, 116, initial_indent='    ', subsequent_indent='    ')}\n")
+            others.append(f"{path}\n{_indented(source)}\n")
+            for licence in filter(source.__contains__, _ASKS):
+                asked.setdefault(licence, []).append(path)
         else:
             own.append(path)
     mine = "The project's own, from general knowledge or invented\n\n" + "\n".join(own) + "\n"
-    return "\n".join([_HEAD, *others, mine, _FAKER])
+    asks = [f"{licence}, of {', '.join(asked[licence])}: {_ASKS[licence]}" for licence in _ASKS]
+    more = "What some lists ask for beyond the Apache License\n\n" + "\n\n".join(map(_indented, asks)) + "\n"
+    return "\n".join([_HEAD + more, _DEPENDENCIES, _WORKS, *others, mine, _FAKER])
+
+
+def _indented(paragraph: str) -> str:
+    return fill(paragraph, 116, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False)
 
 
 def _sources() -> Iterator[tuple[str, str, bool]]:

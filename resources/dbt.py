@@ -15,9 +15,10 @@ from tempfile import TemporaryDirectory
 from dagster_dbt import DbtCliResource, DbtProject
 from packaging.version import Version
 
+from deid_platform.code_location import FOLDER
 from deid_platform.warehouse.marts import MartRelations
 
-PROJECT_DIR = Path(__file__).resolve().parent.parent / "dbt"
+PROJECT_DIR = FOLDER / "dbt"
 # The one of this environment, which need not be on the PATH. Debian's own Python does not lie beside its scripts.
 _DBT = Path(sysconfig.get_path("scripts"), "dbt")
 _PARSED = "partial_parse.msgpack"

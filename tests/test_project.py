@@ -5,12 +5,17 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, metadata, requires
 from pathlib import Path
 
-from deid_platform.notice import notice
+import yaml
+
+from deid_platform import __version__
+from deid_platform.notice import _sources, notice
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
 PINS = dict(
     line.split("==")
     for line in (ROOT / "constraints.txt").read_text().splitlines()
@@ -28,9 +33,10 @@ def test_the_base_install_needs_no_torch() -> None:
     assert heavy.isdisjoint(PINS)
 
 
-def test_every_dependency_of_base_and_dev_is_pinned() -> None:
+def test_every_dependency_of_base_platform_and_dev_is_pinned() -> None:
     pinned = {name.lower().replace("_", "-") for name in PINS}
-    wanted = {named(r) for r in [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["dev"]]}
+    extras = PROJECT["optional-dependencies"]
+    wanted = {named(r) for r in [*PROJECT["dependencies"], *extras["platform"], *extras["dev"]]}
     assert wanted <= pinned
 
 
@@ -52,11 +58,18 @@ def test_the_commands_of_the_first_pages_are_targets() -> None:
 def test_continuous_integration_runs_the_readmes_test_command() -> None:
     commands = [line for line in (ROOT / ".ci" / "run").read_text().splitlines() if line and not line.startswith("#")]
     made = [command for command in commands if command.startswith("make ") and "||" not in command]
-    assert made == ["make test", "make test-ml", "make test-llm"]
+    assert made == ["make test", "make test-wheel", "make test-ml", "make test-llm"]
+
+
+def test_nothing_tells_anybody_to_install_the_platform_by_name() -> None:
+    told = re.compile(r"""install [^`\n]*['" ]deid[-_]platform(\[|['"\s=<>]|$)""", re.M)
+    assert told.search("pip install 'deid-platform[ml]'")
+    assert not told.search("pip install './deid_platform-0.1.0-py3-none-any.whl[ml]'")
+    assert [path.name for path in _written() if told.search(path.read_text(encoding="utf-8"))] == []
 
 
 def test_links_in_documents_lead_somewhere() -> None:
-    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]:
+    for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]:
         for target, heading in re.findall(r"\]\(([^)#]*)#?([^)]*)\)", page.read_text(encoding="utf-8")):
             if target.startswith("http"):
                 continue
@@ -73,6 +86,66 @@ def _headings(page: Path) -> set[str]:
 
 def test_notice_lists_every_word_list_with_its_source() -> None:
     assert (ROOT / "NOTICE").read_text(encoding="utf-8") == notice()
+
+
+def test_the_licence_is_the_apache_license_wherever_it_is_named() -> None:
+    text = (ROOT / "LICENSE").read_text(encoding="utf-8")
+    shipped = ROOT / "deid_platform" / "detection" / "models" / "data" / "minilm" / "LICENSE"
+    assert text.split()[:4] == ["Apache", "License", "Version", "2.0,"]
+    assert text == shipped.read_text(encoding="utf-8")
+    assert (PROJECT["license"], CITATION["license"]) == ("Apache-2.0", "Apache-2.0")
+    assert {"LICENSE", "NOTICE"} < set(PROJECT["license-files"])
+
+
+def test_notice_says_which_lists_ask_for_more_than_the_licence() -> None:
+    others = [(path, source) for path, source, of_others in _sources() if of_others]
+    asked = notice().split("What some lists ask for beyond the Apache License")[1].split("Libraries that are")[0]
+    for path, source in others:
+        asks = re.search(r"CC BY|MIT licence|SCOWL", source) is not None
+        assert (path in asked) == asks, path
+
+
+def test_notice_names_each_library_whose_licence_asks_for_more() -> None:
+    told = (ROOT / "NOTICE").read_text(encoding="utf-8").lower()
+    strict = {name for name in _installed_with("deid-platform") if _is_copyleft(name)}
+    assert {"python-stdnum", "psycopg", "certifi"} <= strict
+    assert {name for name in strict if name.removesuffix("-binary") not in told} == set()
+
+
+def _installed_with(name: str) -> set[str]:
+    """What a run-time installation of a distribution takes along, itself included, as far as it is installed here."""
+    reached, ahead = set[str](), [name]
+    while ahead:
+        name = ahead.pop()
+        if name in reached:
+            continue
+        try:
+            needed = requires(name) or []
+        except PackageNotFoundError:
+            continue
+        reached.add(name)
+        tools = re.compile(r"extra\s*==\s*.(dev|test)")
+        ahead += [named(it) for it in needed if "extra" not in it or (name == "deid-platform" and not tools.search(it))]
+    return reached
+
+
+def _is_copyleft(name: str) -> bool:
+    about = metadata(name)
+    said = [about.get("License-Expression", ""), *(it for it in about.get_all("Classifier", []) if "License" in it)]
+    return re.search(r"GPL|MPL|General Public|Mozilla|EUPL|Eclipse", " ".join(said)) is not None
+
+
+def test_the_citation_names_the_version_and_papers_of_the_glossary() -> None:
+    glossary = " ".join((ROOT / "docs" / "glossary.md").read_text(encoding="utf-8").split())
+    assert CITATION["version"] == __version__
+    assert CITATION["authors"] == [{"name": "The deid-platform contributors"}]
+    assert len(CITATION["references"]) == 5
+    for paper in CITATION["references"]:
+        families = [author["family-names"] for author in paper["authors"]]
+        entry = glossary.split(f"**{families[0]} {paper['year']}**:")[1].split(" - **")[0]
+        assert all(family in entry for family in families), families[0]
+        assert paper["title"] in entry
+        assert paper.get("doi", "").removeprefix("10.48550/arXiv.") in entry
 
 
 def test_papers_are_called_by_their_authors_and_the_glossary_says_which_they_are() -> None:

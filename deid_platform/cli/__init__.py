@@ -31,7 +31,7 @@ from deid_platform.cli import (
 from deid_platform.cli.adapt import adapt
 from deid_platform.cli.bench import bench
 from deid_platform.cli.compare import compare
-from deid_platform.cli.demo import demo
+from deid_platform.cli.demo import demo, workspace
 from deid_platform.cli.evaluate import evaluate
 from deid_platform.cli.prompts import prompts
 from deid_platform.cli.redact import redact
@@ -83,6 +83,7 @@ for command in (
     operate.proposals,
     operate.accept_store,
     operate.ui,
+    workspace,
     operate.doctor,
     gate.gate,
     gate.waive,

@@ -16,8 +16,22 @@ from typing import Annotated
 import typer
 
 from deid_platform.cli.extract import tell_holders
-from deid_platform.cli.terminal import Config, Json, console, counted, out, progress, say, show, show_json, site_of
+from deid_platform.cli.terminal import (
+    Config,
+    Json,
+    console,
+    counted,
+    needs,
+    out,
+    progress,
+    say,
+    show,
+    show_json,
+    site_of,
+)
+from deid_platform.code_location import FOLDER
 from deid_platform.errors import Code, DeidError
+from deid_platform.extras import PLATFORM
 from deid_platform.stopping import check, requested, watched
 
 DEMONSTRATION_NOTES = 1500
@@ -59,6 +73,7 @@ def refresh(
     config: Config = None,
 ) -> None:
     """Run the main job on every delivery that is new or changed, oldest first, and print the release summary."""
+    needs(PLATFORM)
     from deid_platform.settings import config_path
 
     path = config_path(config)
@@ -227,6 +242,7 @@ def ui(
     config: Config = None,
 ) -> None:
     """Start the Dagster UI and its daemon on this installation's instance."""
+    needs(PLATFORM)
     from deid_platform.instance import prepare_instance
     from deid_platform.settings import config_path, load_settings
 
@@ -247,7 +263,7 @@ def ui(
     say("Dagster UI (ends with Ctrl-C); this link works once, in one browser:")
     say(f"http://127.0.0.1:{port}{login.path}")
     with listening:
-        raise typer.Exit(run(_workspace(), listening=listening, login=login))
+        raise typer.Exit(run(FOLDER / "workspace.yaml", listening=listening, login=login))
 
 
 def doctor(as_json: Json = False, config: Config = None) -> None:
@@ -262,7 +278,3 @@ def doctor(as_json: Json = False, config: Config = None) -> None:
     if ill := [d.subject for d in diagnoses if not d.good]:
         console.print(f"[red]problems[/]: {', '.join(ill)}", highlight=False)
         raise typer.Exit(1)
-
-
-def _workspace() -> Path:
-    return Path(__file__).resolve().parents[2] / "workspace.yaml"

@@ -6,7 +6,6 @@ Belongs here: arguments, and what a person reads at the start. Does not belong h
 from __future__ import annotations
 
 import socket
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
@@ -26,7 +25,7 @@ from deid_platform.cli.inputs import (
     must_exist,
     topics_of,
 )
-from deid_platform.cli.terminal import say
+from deid_platform.cli.terminal import needs, say
 from deid_platform.errors import Code, DeidError
 from deid_platform.languages.shipped import SHIPPED
 
@@ -80,9 +79,7 @@ def serve(
     ] = 60.0,
 ) -> None:
     """Redact notes by HTTP (docs/serve.md)."""
-    for module in ("starlette", "uvicorn", "jinja2"):
-        if find_spec(module) is None:
-            raise DeidError(Code.EXTRA_MISSING, "serve")
+    needs("serve")
     from deid_platform.engine import PRELOADED
     from deid_platform.service.access import Tokens, check_listening
     from deid_platform.service.app import Limits, Service

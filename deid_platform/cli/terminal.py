@@ -22,6 +22,9 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from deid_platform.errors import Code, DeidError
+from deid_platform.extras import is_installed
+
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
@@ -47,6 +50,16 @@ Why = Annotated[str, typer.Option(help="The reason, at least ten characters.")]
 
 Value = str | int | float | bool | date | datetime | None | Sequence[str] | Sequence[int] | Mapping[str, int]
 """What a field of a record may hold."""
+
+
+def needs(extra: str) -> None:
+    """Refuses a command before it begins.
+
+    Raises:
+        DeidError: `extra-missing` if not all of the extra is installed.
+    """
+    if not is_installed(extra):
+        raise DeidError(Code.EXTRA_MISSING, extra)
 
 
 def site_of(config: Path | None) -> Site:

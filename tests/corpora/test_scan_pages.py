@@ -305,7 +305,7 @@ def test_without_the_libraries_the_extra_is_named(file, pdf, image, monkeypatch)
     for path in (file("letter.pdf", pdf(LETTER)), file("page.png", b"")):
         with pytest.raises(DeidError) as caught:
             read_document(path)
-        assert (caught.value.code, caught.value.ref) == (Code.SCAN_READER_MISSING, "deid-platform[scan]")
+        assert (caught.value.code, caught.value.ref) == (Code.SCAN_READER_MISSING, "extra scan")
 
 
 # docTR

@@ -300,7 +300,15 @@ def test_the_image_is_built_from_named_things_and_never_from_what_lies_beside_th
     ]
     assert rules[0] == "*"
     assert {rule[1:] for rule in rules if rule.startswith("!")} == set(copied)
-    assert not {"deploy", ".", "deid.toml"} & set(copied)
+    assert not {"deploy", "."} & set(copied)
+
+
+def test_no_settings_lie_where_a_command_in_the_image_would_find_them() -> None:
+    # Of the first stage, in which the wheel is built, nothing but the wheel is in the image.
+    building, image = (DEPLOY / "Dockerfile").read_text().split("FROM ")[1:]
+    assert "COPY README.md LICENSE NOTICE pyproject.toml deid.toml" in building
+    assert "deid.toml" not in "".join(line for line in image.splitlines() if not line.startswith("#"))
+    assert "COPY --from" not in image
 
 
 def test_the_image_holds_all_that_it_starts(compose: dict[str, Any]) -> None:

@@ -100,6 +100,9 @@ def versions(constraints: str) -> dict[str, str]:
 def test_the_first_commit_runs_with_the_versions_that_it_was_made_with() -> None:
     first = versions(git("show", f"{FIRST}:constraints.txt").decode())
     today = versions((ROOT / "constraints.txt").read_text())
+    # The same modules without the data of carriers and places, which nothing reads.
+    assert first.pop("phonenumbers").startswith("9.")
+    assert today["phonenumberslite"].startswith("9.")
     assert first.items() <= today.items()
 
 

@@ -15,7 +15,7 @@ from opened import opened_under
 
 from deid_platform.corpora import file_states
 from deid_platform.corpora.feeds import topics_reading
-from deid_platform.doctor import _feed
+from deid_platform.doctor.installation import _feed
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery
 from deid_platform.refresh import due, intake, known_files, tables

@@ -10,8 +10,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from deid_platform import doctor
 from deid_platform.detection import DetectorSpec
+from deid_platform.doctor import installation
 from deid_platform.keys import Keyring
 from deid_platform.notes import Delivery
 from deid_platform.refresh import tables
@@ -150,4 +150,4 @@ def test_a_refresh_keeps_what_its_notes_share(
     meta = site.store.required(tables.REDACTED_NOTES, shared.key).meta
     assert meta["local_words"] == len(site.recipe(shared).spec.local_words) > 0
     assert site.recipe(alone).spec.local_words == frozenset()
-    assert f"hospital {meta['local_words']}" in doctor._local_words(site)
+    assert f"hospital {meta['local_words']}" in installation._local_words(site)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from deid_platform import doctor
+from deid_platform.doctor import installation
 from deid_platform.keys import Keyring
 from deid_platform.labels import Label
 from deid_platform.notes import Delivery, Span
@@ -181,8 +181,8 @@ def test_counts_are_kept_and_what_is_read_anew_is_counted_anew(store: NoteStore)
 
 def test_doctor_names_the_feeds_of_which_nobody_said_which_number_is_the_day(site, shifting):
     unsaid = Site(site.settings.model_copy(update={"redaction": RedactionSettings(policy="surrogate")}))
-    assert [it.detail.partition(":")[0] for it in doctor._date_order(unsaid)] == ["hospital"]
-    assert list(doctor._date_order(shifting)) == list(doctor._date_order(site)) == []
+    assert [it.detail.partition(":")[0] for it in installation._date_order(unsaid)] == ["hospital"]
+    assert list(installation._date_order(shifting)) == list(installation._date_order(site)) == []
 
 
 def texts_of(site, delivery: Delivery) -> list[str]:

@@ -10,7 +10,7 @@ import os
 import pytest
 from small_feed import seen
 
-from deid_platform import doctor
+from deid_platform.doctor import installation
 from deid_platform.errors import DeidError
 from deid_platform.labels import Label
 from deid_platform.refresh import due, publish, stage
@@ -193,4 +193,4 @@ def test_a_new_secret_makes_a_new_release_beside_the_old_and_withdrawals_reach_b
     assert (told.release, told.other_class) == (former, True)
     assert "unchanged text links the notes of both" in told.said
     assert release_summary(shifting).places["former secrets"] == told.said
-    assert [(it.good, it.detail) for it in doctor._rotation(shifting)] == [(False, told.said)]
+    assert [(it.good, it.detail) for it in installation._rotation(shifting)] == [(False, told.said)]

@@ -12,7 +12,8 @@ from sqlalchemy import text
 
 from deid_platform.annotation import adaptation
 from deid_platform.annotation.adaptation import exchange
-from deid_platform.doctor import Diagnosis, _site
+from deid_platform.doctor import Diagnosis
+from deid_platform.doctor.installation import of_site
 from deid_platform.errors import Code, DeidError
 from deid_platform.labels import Label
 from deid_platform.notes import Delivery, Span
@@ -440,7 +441,7 @@ def test_the_doctor_counts_what_is_kept_out_under_a_secret_that_is_not_given(
         """The line on an installation whose store was lost and built anew."""
         anew = Site(site.settings.model_copy(update={"home": tmp_path / os.urandom(4).hex()}))
         take_in(Delivery("hospital", WATERMARK), at=anew)
-        return next(found for found in _site(anew) if found.subject == "backup")
+        return next(found for found in of_site(anew) if found.subject == "backup")
 
     assert decide(queue, action=Action.KEEP_OUT)
     assert decide(queue, "2", Action.KEEP_OUT)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from deid_platform import doctor
+from deid_platform.doctor import installation
 from deid_platform.errors import Code, DeidError
 from deid_platform.warehouse.connection import Warehouse
 from deid_platform.warehouse.server import EmbeddedServer
@@ -74,13 +74,13 @@ def test_one_that_an_earlier_version_started_says_what_it_keeps_until_it_is_stop
     subprocess.run([sys.executable, "-c", OLD, str(home)], env={**os.environ, "EHR_PASSWORD": MARKER}, check=True)
     kept = {"max_locks_per_transaction", "reserved_connections", "environment"}
     assert kept <= set(server.outdated()) and "shared_buffers" not in server.outdated()
-    (told,) = doctor._server(Warehouse(server))
+    (told,) = installation._server(Warehouse(server))
     assert not told.good and "environment" in told.detail and "deid db stop" in told.detail
     with Warehouse(server).administer(maintenance=True) as connection:
         connection.exec_driver_sql("ALTER SYSTEM SET max_locks_per_transaction = 512")
     assert server.stop()
     server.start()
-    assert [*doctor._server(Warehouse(server))] == []
+    assert [*installation._server(Warehouse(server))] == []
     assert server.outdated() == ()  # what somebody set by ALTER SYSTEM is theirs
 
 

@@ -74,7 +74,7 @@ def _library(name: str) -> Any:
     try:
         return import_module(name)
     except ImportError:
-        raise DeidError(Code.SCAN_READER_MISSING, "deid-platform[scan]") from None
+        raise DeidError(Code.SCAN_READER_MISSING, "extra scan") from None
 
 
 def _of_pdf(path: Path, limits: Limits) -> Iterator[Page | Picture]:
