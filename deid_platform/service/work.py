@@ -15,12 +15,13 @@ from typing import ClassVar
 
 from deid_platform.detection import DetectorSpec
 from deid_platform.detection.api import Detector
+from deid_platform.detection.models.loading import Models
 from deid_platform.detection.pipeline import Pipeline, Stage, detecting
 from deid_platform.detection.resolve.cross_note import mentioned_in
 from deid_platform.detection.topics.gazetteer import Gazetteer
 from deid_platform.detection.topics.roster import Roster
 from deid_platform.detection.two_pass import Detection, PatientMentionIndex, SecondPass
-from deid_platform.engine import outcomes_in
+from deid_platform.detection_job import outcomes_in
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Note, Patient, Span, Topics
 from deid_platform.release_note import NoteReleaser, ReleaseSpec
@@ -91,8 +92,9 @@ class ServiceJob(Job[Asked, Answered]):
             hides: replace(self.detector, professions=hides)
             for hides in {release.policy.hides_professions for release in self.releases.values()}
         }
+        models = Models()
         return _Serving(
-            {hides: (spec.pipeline(), SecondPass(spec.cross_note_search)) for hides, spec in detectors.items()},
+            {hides: (spec.pipeline(models), SecondPass(spec.cross_note_search)) for hides, spec in detectors.items()},
             {name: (release.policy.hides_professions, release.build()) for name, release in self.releases.items()},
             tuple(name for name in ("gazetteer", "roster") if name in self.detector.stages),
         )
