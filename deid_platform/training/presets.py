@@ -59,7 +59,7 @@ _PAPER = Preset(epochs=10, rate=2e-5, decay=0.01, transformers=True, gold_alone=
 PRESETS: Mapping[str, Preset] = {
     "default": Preset(),
     "woven": Preset(epochs=3, woven=3, library=False),
-    "library": Preset(epochs=0.75, rate=2e-4, runs=2, former=0.2, woven=0.5, start="minilm"),
+    "library": Preset(epochs=1, rate=2e-4, former=0.2, woven=0.5, start="minilm"),
     "site": Preset(epochs=3, rate=5e-5, start="minilm"),
     "large": Preset(epochs=2, rate=5e-5, tokens=16_384, transformers=True, start="all-mpnet-base-v2"),
     "paper004": _PAPER,
