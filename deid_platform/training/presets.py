@@ -25,8 +25,7 @@ class Preset:
         binary: Whether only identifiers and other words are told apart; what is found then has the label IDNUM.
         transformers: Whether the network is as the library `transformers` has it, not the one that is shipped.
         frozen: How many of the first layers stay as they are, with the embeddings; None for none of either.
-        runs: How many trainings there are, each with the next seed. The weights are their mean.
-        former: Share that the weights it starts from have in that mean.
+        former: Share that the weights it starts from have in the mean that the model's weights are.
         woven: How many times as many woven notes and notes of the hospital are made as by default.
         library: Whether the library's notes and texts without identifiers are learned from too.
         start: The shipped model that it starts from unless another is named, or the encoder of `transformers`; None for
@@ -46,7 +45,6 @@ class Preset:
     binary: bool = False
     transformers: bool = False
     frozen: int | None = None
-    runs: int = 1
     former: float = 0
     woven: float = 1
     library: bool = True
