@@ -25,7 +25,7 @@ from deid_platform.warehouse.staging import Status
 
 
 def shown_notes(site: Site, delivery: Delivery, patients: Collection[str] | None = None) -> Iterator[Shown]:
-    """The clean notes of a delivery and the rows of tables beside them, in every way in which the leak check reads them.
+    """The clean notes of a delivery and the rows of tables beside them, in every way the leak check reads them.
 
     Args:
         site: The installation.
