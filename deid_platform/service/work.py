@@ -20,7 +20,7 @@ from deid_platform.detection.resolve.cross_note import mentioned_in
 from deid_platform.detection.topics.gazetteer import Gazetteer
 from deid_platform.detection.topics.roster import Roster
 from deid_platform.detection.two_pass import Detection, PatientMentionIndex, SecondPass
-from deid_platform.engine import outcomes_in
+from deid_platform.detection_job import outcomes_in
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Note, Patient, Span, Topics
 from deid_platform.release_note import NoteReleaser, ReleaseSpec
