@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from collections.abc import Iterator
@@ -164,6 +165,24 @@ def _written() -> Iterator[Path]:
         kinds = {".py", ".md", ".yaml", ".yml", ".sql", ".txt", ".toml"}
         yield from (path for path in (ROOT / folder).rglob("*") if path.suffix in kinds)
     yield from (ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md"))
+
+
+def test_the_notebook_ships_with_what_it_showed_of_a_demonstration_and_with_nothing_of_a_machine() -> None:
+    text = (ROOT / "docs" / "analysts.ipynb").read_text(encoding="utf-8")
+    notebook = json.loads(text)
+    code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    assert [cell["execution_count"] for cell in code] == [*range(1, len(code) + 1)]
+    shown = [cell for cell in code[1:] if cell["outputs"]]
+    assert len(shown) == len(code) - 1  # the first connects
+    kinds = {kind for cell in shown for output in cell["outputs"] for kind in output.get("data", {})}
+    assert {"text/html", "image/png"} <= kinds
+    assert not any(output["output_type"] in ("error", "stream") for cell in code for output in cell["outputs"])
+    pictures = re.compile(r'"image/png": "[^"]*"')
+    assert not re.search(
+        r"/(?:home|root|tmp|work|opt|Users)\b|\bat 0x[0-9a-f]+|localhost|127\.0\.0\.1", pictures.sub("", text)
+    )
+    assert not any(cell["metadata"] for cell in notebook["cells"])  # times of running among them
+    assert "demonstration of 400 invented notes" in text
 
 
 def test_no_page_has_a_place_that_was_to_be_filled_in() -> None:

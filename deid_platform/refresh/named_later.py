@@ -52,6 +52,7 @@ def redact_delivery(site: Site, delivery: Delivery) -> Manifest:
     rulings = in_force(site, delivery)
     while True:
         done = deidentify(delivery, store=site.store, recipe=site.recipe(delivery), engine=site.engine, rulings=rulings)
+        redact_structured(delivery, store=site.store, recipe=site.recipe(delivery))
         feed = FeedPatients(site.store, delivery.feed)
         here = PATIENTS.of(site.store, delivery.key)["patient_id"].combine_chunks()
         found = 0
@@ -66,7 +67,6 @@ def redact_delivery(site: Site, delivery: Delivery) -> Manifest:
             found += len(hits)
         # It ends, since each time at least one row more counts for the delivery.
         if not found:
-            redact_structured(delivery, store=site.store, recipe=site.recipe(delivery))
             return done
 
 

@@ -20,11 +20,12 @@ from deid_platform.refresh import tables
 from deid_platform.refresh.ruling import REVIEW
 from deid_platform.refresh.searched_note import Shown
 from deid_platform.refresh.site import Site
+from deid_platform.refresh.structured_rows import note_of_row
 from deid_platform.warehouse.staging import Status
 
 
 def shown_notes(site: Site, delivery: Delivery, patients: Collection[str] | None = None) -> Iterator[Shown]:
-    """The clean notes of a delivery, each in every way in which the leak check has to read it.
+    """The clean notes of a delivery and the rows of tables beside them, in every way that the leak check reads.
 
     Args:
         site: The installation.
@@ -45,6 +46,21 @@ def shown_notes(site: Site, delivery: Delivery, patients: Collection[str] | None
             yield Shown(Note(row["note_id"], "", patient_id=row["patient_id"]), None)
         elif after["status"] == Status.CLEAN:
             yield from _ways(site, tables.from_row(Note, before), after)
+    if site.store.manifest(tables.REDACTED_STRUCTURED, delivery.key) is not None:
+        yield from _shown_rows(site, delivery, patients)
+
+
+def _shown_rows(site: Site, delivery: Delivery, patients: Collection[str] | None) -> Iterator[Shown]:
+    """The clean rows of tables beside the notes."""
+    sealed, redacted = (
+        _rows(site, name, delivery, patients) for name in (tables.STRUCTURED, tables.REDACTED_STRUCTURED)
+    )
+    for before, after in zip_longest(sealed, redacted):
+        if before is None or after is None or before["content_digest"] != after["content_digest"]:
+            row = after or before or {}
+            yield Shown(Note(row["note_id"], "", patient_id=row["patient_id"]), None)
+        elif after["status"] == Status.CLEAN:
+            yield Shown(note_of_row(before), after["text"], tables.spans_of(after["spans"]))
 
 
 def originals(site: Site, delivery: Delivery, patients: Collection[str]) -> Iterator[Shown]:
@@ -56,6 +72,9 @@ def originals(site: Site, delivery: Delivery, patients: Collection[str]) -> Iter
     for row in _rows(site, tables.RAW_NOTES, delivery, patients):
         note = tables.from_row(Note, row)
         yield Shown(note, note.text)
+    if site.store.manifest(tables.STRUCTURED, delivery.key) is not None:
+        for row in _rows(site, tables.STRUCTURED, delivery, patients):
+            yield Shown(note_of_row(row), row["text"])
 
 
 def _rows(site: Site, dataset: str, delivery: Delivery, patients: Collection[str] | None) -> Iterator[dict[str, Any]]:

@@ -94,7 +94,7 @@ def redact_structured(delivery: Delivery, *, store: NoteStore, recipe: Recipe) -
     reasons: Counter[str] = Counter()
 
     def released(row: Mapping[str, Any]) -> dict[str, Any]:
-        note = _note(row)
+        note = note_of_row(row)
         made = {name: row[name] for name in ("note_id", "patient_id", "table", "content_digest")}
         made |= {"shift_key": recipe.shift_key(note.patient_id), "spans": [], "lengths": []}
         if recipe.roster_lost(note):
@@ -156,7 +156,7 @@ def structured_leaks(store: NoteStore, delivery: Delivery, recipe: Recipe, redac
         if before is None or after is None or before["content_digest"] != after["content_digest"]:
             mismatched += 1
         elif after["status"] == Status.CLEAN.value:
-            note, spans = _note(before), tables.spans_of(after["spans"])
+            note, spans = note_of_row(before), tables.spans_of(after["spans"])
             shown = Released(note.note_type, None, None, None, recipe.keyring.site)
             checked += 1
             leaks += bool(
@@ -171,7 +171,8 @@ def _span_rows(spans: Iterable[Span]) -> list[dict[str, Any]]:
     return [{"start": s.start, "end": s.end, "label": s.label.value, "source": s.source} for s in spans]
 
 
-def _note(row: Mapping[str, Any]) -> Note:
+def note_of_row(row: Mapping[str, Any]) -> Note:
+    """A sealed row as the note that it goes the way of."""
     return Note(
         row["note_id"],
         row["text"],

@@ -1,6 +1,6 @@
 """Fine-tuning: batches by token budget, a schedule, and checkpoints from which it goes on.
 
-Belongs here: the loop, and the mean of several runs of it. Does not belong here: examples, the network, or what is
+Belongs here: the loop, and the mean with the weights before. Does not belong here: examples, the network, or what is
 made of the result (`export.py`).
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -41,7 +41,7 @@ class Progress:
     seconds: float
 
 
-def fine_tune_runs(
+def fine_tune_mean(
     network: nn.Module,
     examples: Sequence[Example],
     preset: Preset,
@@ -49,38 +49,28 @@ def fine_tune_runs(
     *,
     told: Callable[[Progress], object] = lambda _: None,
 ) -> None:
-    """Trains a network in place as often as the preset says; its weights become the mean of the runs'.
+    """Trains a network in place; its weights become the mean of the trained ones and, by `former`, of those before.
 
-    One run is surer of what it has read than of what it has not. The mean of several, and of the weights before, finds
-    more names than any of them (Wortsman 2022, "Model soups", section 3).
+    What was trained last is surer of what it has read than of what it has not. The mean with the weights before finds
+    more names than either (Wortsman 2022, "Model soups", section 3).
 
     Args:
         network: With its starting weights.
         examples: Windows.
         preset: How.
-        folder: For the checkpoints, one folder a run where there are several.
-        told: Of the progress over all runs.
+        folder: For the checkpoint.
+        told: Of the progress.
 
     Raises:
-        DeidError: `input-invalid` if a checkpoint is of another training.
+        DeidError: `input-invalid` if the checkpoint is of another training.
     """
-    if preset.runs == 1 and not preset.former:
-        fine_tune(network, examples, preset, folder, told=told)
-        return
-    first = {name: value.detach().cpu().clone() for name, value in network.state_dict().items()}
-    mean = {name: value * preset.former for name, value in first.items() if value.is_floating_point()}
-
-    def told_of(run: int) -> Callable[[Progress], object]:
-        return lambda at: told(replace(at, step=run * at.steps + at.step, steps=preset.runs * at.steps))
-
-    for run in range(preset.runs):
-        network.load_state_dict(first)
-        one = replace(preset, seed=preset.seed + run, runs=1, former=0)
-        fine_tune(network, examples, one, folder / f"run-{run + 1}", told=told_of(run))
-        trained = network.state_dict()
-        for name, value in mean.items():
-            value.add_(trained[name].cpu(), alpha=(1 - preset.former) / preset.runs)
-    network.load_state_dict({**first, **mean})
+    before = {name: value.detach().cpu().clone() for name, value in network.state_dict().items()}
+    fine_tune(network, examples, preset, folder, told=told)
+    network.to("cpu")
+    if preset.former:
+        for name, value in network.state_dict().items():
+            if value.is_floating_point():
+                value.lerp_(before[name], preset.former)
 
 
 def fine_tune(

@@ -37,7 +37,7 @@ from deid_platform.training.negatives import negatives
 
 _BATCH = 32
 _KEPT_BACK = 16
-_SURROGATES, _NEGATIVES = 6, 2500
+_SURROGATES, _NEGATIVES = 4, 2500
 _TUNING = 8  # as much of each corpus as of so many for training
 BESIDE = 100
 """Notes of the library that are learned beside the few notes of a site that people mark for `deid adapt`."""

@@ -25,8 +25,7 @@ class Preset:
         binary: Whether only identifiers and other words are told apart; what is found then has the label IDNUM.
         transformers: Whether the network is as the library `transformers` has it, not the one that is shipped.
         frozen: How many of the first layers stay as they are, with the embeddings; None for none of either.
-        runs: How many trainings there are, each with the next seed. The weights are their mean.
-        former: Share that the weights it starts from have in that mean.
+        former: Share that the weights it starts from have in the mean that the model's weights are.
         woven: How many times as many woven notes and notes of the hospital are made as by default.
         library: Whether the library's notes and texts without identifiers are learned from too.
         start: The shipped model that it starts from unless another is named, or the encoder of `transformers`; None for
@@ -46,7 +45,6 @@ class Preset:
     binary: bool = False
     transformers: bool = False
     frozen: int | None = None
-    runs: int = 1
     former: float = 0
     woven: float = 1
     library: bool = True
@@ -59,7 +57,7 @@ _PAPER = Preset(epochs=10, rate=2e-5, decay=0.01, transformers=True, gold_alone=
 PRESETS: Mapping[str, Preset] = {
     "default": Preset(),
     "woven": Preset(epochs=3, woven=3, library=False),
-    "library": Preset(epochs=0.75, rate=2e-4, runs=2, former=0.2, woven=0.5, start="minilm"),
+    "library": Preset(epochs=1, rate=2e-4, former=0.2, woven=0.5, start="minilm"),
     "site": Preset(epochs=3, rate=5e-5, start="minilm"),
     "large": Preset(epochs=2, rate=5e-5, tokens=16_384, transformers=True, start="all-mpnet-base-v2"),
     "paper004": _PAPER,

@@ -23,7 +23,7 @@ from deid_platform.errors import Code, DeidError
 from deid_platform.training.calibration import calibrated
 from deid_platform.training.examples import examples, labels_of
 from deid_platform.training.export import write_card
-from deid_platform.training.fine_tuning import Progress, device_of, fine_tune_runs
+from deid_platform.training.fine_tuning import Progress, device_of, fine_tune_mean
 from deid_platform.training.labelled import Labelled
 from deid_platform.training.presets import Preset
 from deid_platform.training.starting import Start
@@ -103,7 +103,7 @@ def train(
     if preset.frozen is not None:
         start.freeze(preset.frozen)
     with models.seconds.running(int(device_of(start.network).type == "cuda")):
-        fine_tune_runs(start.network, windows, preset, folder, told=keep)
+        fine_tune_mean(start.network, windows, preset, folder, told=keep)
     start.save(folder)
     said = {
         **start.said,

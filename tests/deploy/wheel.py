@@ -13,6 +13,7 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from secrets import token_hex
 
 import pytest
 
@@ -137,7 +138,7 @@ def test_the_wheel_is_one_package_with_all_of_the_platform_and_its_licence(wheel
 def test_the_core_redacts_a_note(core: int, programs: Path, folder: Path) -> None:
     said = run(programs / "deid", "redact", "-", given="Seen by Dr. Alan Reed on 3/4/2019.\n", folder=folder)
     assert "Seen by Dr. [DOCTOR] on [DATE 2019].\n" in said
-    (folder / "key").write_text("0f" * 32)
+    (folder / "key").write_text(token_hex(32))
     surrogates = ("--policy", "surrogate", "--secret-file", "key", "--date-order", "mdy")
     said = run(
         programs / "deid", "redact", "-", *surrogates, given="Seen by Dr. Alan Reed on 3/4/2019.\n", folder=folder

@@ -25,7 +25,7 @@ from deid_platform.reports.training_figures import losses_figure
 from deid_platform.settings import Settings
 from deid_platform.training.examples import Example, examples
 from deid_platform.training.experiments import Arm
-from deid_platform.training.fine_tuning import Progress, fine_tune, fine_tune_runs, seeded
+from deid_platform.training.fine_tuning import Progress, fine_tune, fine_tune_mean, seeded
 from deid_platform.training.mixture import Mixture, labelled
 from deid_platform.training.presets import Preset
 from deid_platform.training.starting import from_encoder
@@ -77,21 +77,17 @@ def test_a_training_that_stopped_goes_on_and_ends_as_if_it_had_not(encoder_folde
         assert torch.allclose(value, again.state_dict()[name], atol=1e-6), name
 
 
-def test_weights_are_the_mean_of_the_runs_and_of_those_before(encoder_folder, windows, tmp_path):
+def test_weights_are_the_mean_of_the_trained_and_of_those_before(encoder_folder, windows, tmp_path):
     seeded(1)
-    start = from_encoder(encoder_folder).state_dict()
-    ones = [trained(tmp_path / f"one-{n}", encoder_folder, windows, replace(PRESET, seed=n))[0] for n in (5, 6)]
+    before = from_encoder(encoder_folder).state_dict()
+    preset = replace(PRESET, former=0.2)
+    alone = trained(tmp_path / "alone", encoder_folder, windows, preset)[0].state_dict()
     seeded(1)
-    network, told = from_encoder(encoder_folder), list[Progress]()
-    both = replace(PRESET, runs=2, former=0.2, seed=5)
-    fine_tune_runs(network, windows, both, tmp_path / "both", told=told.append)
-    first, second = (one.state_dict() for one in ones)
+    network = from_encoder(encoder_folder)
+    fine_tune_mean(network, windows, preset, tmp_path / "mean")
     for name, value in network.state_dict().items():
-        mean = 0.2 * start[name] + 0.4 * first[name] + 0.4 * second[name]
-        assert torch.allclose(value, mean, atol=1e-5), name
-    assert (told[-1].step, told[0].steps) == (told[-1].steps, told[-1].steps)
-    fine_tune_runs(from_encoder(encoder_folder), windows, both, tmp_path / "both", told=told.append)
-    assert told[-1].step == told[-1].steps
+        assert torch.allclose(value, 0.2 * before[name] + 0.8 * alone[name], atol=1e-5), name
+    assert any((value != alone[name]).any() for name, value in network.state_dict().items())
 
 
 def test_the_checkpoint_of_another_training_is_refused(encoder_folder, windows, tmp_path):

@@ -8,7 +8,7 @@ from small_feed import promoted, seen, taken_in
 from deid_platform.errors import DeidError
 from deid_platform.notes import Delivery
 from deid_platform.refresh import stage, tables
-from deid_platform.refresh.named_later import redact_delivery
+from deid_platform.refresh.named_later import hide_named_since, redact_delivery
 from deid_platform.refresh.site import Site
 from deid_platform.refresh.structured_rows import structured_leaks, views_of
 from deid_platform.settings import RedactionSettings
@@ -119,6 +119,16 @@ def test_rows_of_another_recipe_than_the_notes_are_not_staged(site) -> None:
     with pytest.raises(DeidError, match="not-materialized"):
         stage.stage_delivery(site, delivery, run_id="run-1")
     site.store.write(tables.REDACTED_STRUCTURED, delivery.key, [table], meta=lambda: meta)
+
+
+def test_a_row_that_shows_a_name_of_a_later_delivery_is_hidden_when_that_comes(site, steps, deliver) -> None:
+    note = {"note_id": "7", "patient_id": "p7", "text": "Stable."}
+    steps("2026-01-20", "r7,p7,2026-01-02,,,Sodium,see Marchbanks,\n", notes=[note])
+    assert "see Marchbanks" in [row["value"] for row in labs(site)]
+    later = deliver("2026-01-21", patients=[{"patient_id": "p7", "last_name": "Marchbanks"}])
+    taken_in(site, later)
+    assert hide_named_since(site, later) == 1
+    assert "see Marchbanks" not in [row["value"] for row in labs(site)]
 
 
 def test_a_patient_who_leaves_takes_the_rows_along(site, steps) -> None:

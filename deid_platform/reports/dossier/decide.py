@@ -168,7 +168,7 @@ def _whose(dossier: Dossier) -> Look:
     return Look(
         "Whose notes were measured",
         on,
-        Mark.LOOK if dossier.unmeasured else Mark.GOOD,
+        Mark.LOOK if dossier.unmeasured or dossier.demonstration else Mark.GOOD,
         "The detector may never have seen what this institution's clinicians write: its figures are of other people.",
         "For real notes, while nobody has marked a sample of this institution's own (deid annotate).",
         "How well identifiers are found",

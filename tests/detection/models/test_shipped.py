@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import pytest
 
 from deid_platform.detection.api import Document
@@ -11,6 +13,7 @@ from deid_platform.detection.registry import MODELS, SHIPPED
 from deid_platform.detection.spec import DetectorSpec
 from deid_platform.labels import Label
 from deid_platform.notes import Note
+from deid_platform.training.presets import PRESETS
 
 FOLDER = ModelFolder.shipped(SHIPPED)
 # Names that nothing introduces, in four languages.
@@ -18,18 +21,19 @@ SENTENCES = [
     ("Okonkwo slept well and was seen by Szymborska this morning.", {"Okonkwo", "Szymborska"}),
     ("Spoke with Nkemelu at the pharmacy; she will fax the list.", {"Nkemelu"}),
     ("Avisamos a Goikoetxea por la tarde; no refiere dolor.", {"Goikoetxea"}),
+    ("Avisamos a Etxeberria por la tarde; no refiere dolor.", {"Etxeberria"}),
     ("Comentamos con Etxeberria, que acepta el traslado.", {"Etxeberria"}),
     ("Avisado Urkijo, que indica analgesia.", {"Urkijo"}),
     ("Llamamos a Tchouaméni y no contesta.", {"Tchouaméni"}),
     ("Le acompaña Ainhoa en la consulta.", {"Ainhoa"}),
     ("Pedimos a Yurrebaso que repita la ecografía.", {"Yurrebaso"}),
     ("Sentito Bevilacqua al telefono, la moglie passa domani.", {"Bevilacqua"}),
-    ("Appel de Kergoat ce matin, pas de fièvre.", {"Kergoat"}),
+    ("Vu avec Kergoat ce matin, pas de fièvre.", {"Kergoat"}),
 ]
 
 # Names that it misses: a model that finds one fails the test, and the line goes up.
 MISSED = [
-    ("Avisamos a Etxeberria por la tarde; no refiere dolor.", {"Etxeberria"}),
+    ("Appel de Kergoat ce matin, pas de fièvre.", {"Kergoat"}),
     ("Derivo a Mendizorroza para valoración.", {"Mendizorroza"}),
 ]
 
@@ -46,9 +50,10 @@ def found(model: TokenClassifier, *texts: str) -> list[list[tuple[str, Label, fl
 
 def test_it_is_small_and_what_its_card_says() -> None:
     assert sum(path.stat().st_size for path in FOLDER.path.iterdir()) < 25_000_000
-    assert sum(FOLDER.verified().card["mean_of"].values()) == pytest.approx(1)
+    assert FOLDER.verified().card["preset"] == asdict(PRESETS["library"])
     assert FOLDER.card["labels"] == ["O", *(label.value for label in Label)]
     assert set(FOLDER.card["thresholds"]) == {label.value for label in Label}
+    assert b".py" not in (FOLDER.path / FOLDER.network).read_bytes()  # lines of code of the machine that made it
 
 
 @pytest.mark.parametrize(
