@@ -152,10 +152,11 @@ class Engine(ABC):
         # Whoever holds on to an exception holds on to the workers too, if they are not ended here.
         with closing(self._answers(job, batches)) as found:
             for results, report in found:
-                check()
-                yield from results
+                # First, since whoever takes the results may stop at one of them.
                 if on_report is not None and report is not None:
                     on_report(report)
+                check()
+                yield from results
                 if on_batch is not None:
                     on_batch(len(results))
 

@@ -156,6 +156,16 @@ def test_detection_takes_its_models_from_there_and_tells_the_seconds_of_all_proc
     assert [it.spans for it in found] == [it.spans for it in LocalEngine().detect(DetectorSpec("ensemble"), notes)]
 
 
+def test_whoever_stops_at_a_result_has_the_seconds_of_all_notes_until_then() -> None:
+    notes = [Note(str(n), f"{TEXT} {n}") for n in range(3)]
+    with Models() as models:
+        reading = LocalEngine(batch_size=1, models=models).detect(DetectorSpec("ensemble"), notes)
+        next(reading)
+        first = models.seconds.ran.processor
+        next(reading)
+        assert models.seconds.ran.processor > first > 0
+
+
 def test_what_a_worker_hands_on_is_counted_once() -> None:
     seconds, worker = ModelSeconds(), ModelSeconds()
     seconds.add(Ran(gpu=1.0))
