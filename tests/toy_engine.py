@@ -26,7 +26,7 @@ class ToyEngine:
     lost = False
 
     def __init__(self, settings: EngineSettings) -> None:
-        self.identity, self.context_length = ModelIdentity(settings.model.name, "f" * 32), settings.max_length
+        self.identity, self.context_length = ModelIdentity(settings.model.name, "f" * 32), settings.context_length
         self.seconds = ModelSeconds()
 
     def __enter__(self) -> ToyEngine:

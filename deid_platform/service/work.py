@@ -15,6 +15,7 @@ from typing import ClassVar
 
 from deid_platform.detection import DetectorSpec
 from deid_platform.detection.api import Detector
+from deid_platform.detection.models.loading import Models
 from deid_platform.detection.pipeline import Pipeline, Stage, detecting
 from deid_platform.detection.resolve.cross_note import mentioned_in
 from deid_platform.detection.topics.gazetteer import Gazetteer
@@ -91,8 +92,9 @@ class ServiceJob(Job[Asked, Answered]):
             hides: replace(self.detector, professions=hides)
             for hides in {release.policy.hides_professions for release in self.releases.values()}
         }
+        models = Models()
         return _Serving(
-            {hides: (spec.pipeline(), SecondPass(spec.cross_note_search)) for hides, spec in detectors.items()},
+            {hides: (spec.pipeline(models), SecondPass(spec.cross_note_search)) for hides, spec in detectors.items()},
             {name: (release.policy.hides_professions, release.build()) for name, release in self.releases.items()},
             tuple(name for name in ("gazetteer", "roster") if name in self.detector.stages),
         )

@@ -121,9 +121,8 @@ def test_whoever_is_in_the_pool_asks_and_none_asks_that_ignores_it(definitions: 
     pooled = {key for key in graph.get_all_asset_keys() if graph.get(key).pools}
     asking = {key for it in definitions.assets or () for key in it.keys if "gpu" in it.required_resource_keys}
     assert len(pooled) >= 12
-    # What asks a model behind an endpoint has no card to share.
-    behind_endpoints = {dg.AssetKey(["bench", "attacker"]), dg.AssetKey(["bench", "indirect"])}
-    assert asking - {key for key in asking if key.path[0] == "judges"} == pooled | behind_endpoints
+    # Judges that ask a model behind an endpoint have no card to share.
+    assert asking - {key for key in asking if key.path[0] == "judges"} == pooled
     lines = [line for path in Path(layer.__file__).parent.glob("*.py") for line in path.read_text().splitlines()]
     assert len([line for line in lines if "gpu: dg.ResourceParam[Gpu]" in line]) >= 12
     assert [line for line in lines if "gpu" in line and "noqa" in line] == []

@@ -70,7 +70,7 @@ def test_the_asset_records_figures_and_shows_reasons_and_nothing_of_a_note_or_an
     with serving(script) as endpoint:
         asking(site, endpoint.url)
         config = str(site.settings.root / "deid.toml")
-        shown = attacker_asset(site=SiteResource(config=config), gpu=Gpu(config=config)).metadata
+        shown = attacker_asset(site=SiteResource(config=config), gpu=Gpu()).metadata
     assert shown["dagster/row_count"] == len(recorded) > 5
     assert (shown["language_model"], shown["unanswered_form"]) == ("toy", "12")
     assert "| topics | attacker | attack masked place | unanswered | 1.0" in shown["figures"].value

@@ -274,10 +274,11 @@ def test_without_a_server_the_model_of_this_process_judges_and_its_end_ends_the_
         return json.dumps({"verdicts": ["medicine"] * len(removals)})
 
     with engine(says) as toy:
-        (found,) = LocalEngine().detect(spec, [Note("n", "She moved here from Peebles last spring.")])
+        alone = LocalEngine()
+        (found,) = alone.detect(spec, [Note("n", "She moved here from Peebles last spring.")])
         assert (found.spans, toy.loaded) == ((), 1)
         with pytest.raises(DeidError, match=r"settings-invalid.*\[vllm\] again"):
             list(LocalEngine(workers=2).detect(spec, [Note("n", "Bob")]))
         monkeypatch.setattr(toy, "lost", True)
         with pytest.raises(DeidError, match="device-lost"):
-            spec.check()
+            spec.check(alone.models)
