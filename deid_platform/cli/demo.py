@@ -21,7 +21,10 @@ from deid_platform.extras import PLATFORM
 
 
 def demo(
-    notes: Annotated[int, typer.Option(min=20, help="Notes over both deliveries.")] = 1500, config: Config = None
+    notes: Annotated[
+        int, typer.Option(min=60, help="Notes over both deliveries; of fewer, too few are measured to promote them.")
+    ] = 1500,
+    config: Config = None,
 ) -> None:
     """Show the platform on a synthetic hospital: two deliveries, one release in an embedded PostgreSQL.
 
