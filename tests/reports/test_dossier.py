@@ -371,7 +371,7 @@ def test_what_an_attack_found_stands_beside_chance_and_the_untouched_text() -> N
 
 
 def test_every_measure_that_a_dossier_may_show_has_words() -> None:
-    of_no_dossier = {"labels_claimed", "notes_failed", "peak_mb", "words_per_second"}
+    of_no_dossier = {"labels_claimed", "notes_failed", "peak_mb", "words_per_second", "words_per_second_deviation"}
     yardsticks = {it for row in ATTACKS.values() for it in (row.chance, row.untouched) if isinstance(it, str)}
     keys = {
         it

@@ -45,6 +45,7 @@ MEASURES: Mapping[str, str] = {
     "share_missed": "words missed",
     "lexical_retention": "clinical words left, as the lexical judge compares both texts",
     "cire": "clinical information left, as a language model compares both texts (CIRE)",
+    "chat_retention": "clinical information left, as a language model that names what changed sees it",
     "jsc": "diagnosis codes that both texts say, of those that either says",
     "nsdcg": "how alike the diagnosis codes of both texts rank (NSDCG)",
     "score_raw": "score of the task learned from true notes",
