@@ -251,6 +251,7 @@ CALLS = {
     "ctl.note_hiding('clinic@1', NULL)": set(),
     "ctl.count_again('clinic@1', 'x', 'demo', 1)": {Role.GATEKEEPER},
     "ctl.name_source('x', 'site', 'unnamed')": {Role.GATEKEEPER},
+    "ctl.make_structured('{}')": set(),
     "ctl.bound_locks()": set(),
     "ctl.bound_extracts()": set(),
     "ctl.activate_release('r1')": {Role.PROMOTER},
