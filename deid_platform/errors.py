@@ -291,8 +291,10 @@ class Code(Enum):
     )
     INPUT_EMPTY = (
         "input-empty",
-        "A file has no usable content: no row, or gold without a single span; the reference is the file's role.",
-        "Check that it is the right file and that its columns are named as docs/configuration.md says.",
+        "A file has no usable content: no row, or gold without a single span; the reference is the file's role, or the "
+        "corpus and its part.",
+        "Check that it is the right file and that its columns are named as docs/configuration.md says; of a corpus "
+        "without a note in that part, name a file for `test` in deid.toml.",
     )
     SCAN_READER_MISSING = (
         "scan-reader-missing",

@@ -33,10 +33,10 @@ def own_settings(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_in_an_empty_folder_the_demonstration_writes_its_settings_and_takes_three_steps(tmp_path, steps) -> None:
-    done = deid("demo", "--notes", "20", folder=tmp_path)
+    done = deid("demo", "--notes", "60", folder=tmp_path)
     path = tmp_path / "deid.toml"
     assert done.returncode == 0, done.stderr
-    assert steps == [f"hospital 20 {path}", f"bootstrap {path}", f"refresh {path}"]
+    assert steps == [f"hospital 60 {path}", f"bootstrap {path}", f"refresh {path}"]
     assert path.read_bytes() == (ROOT / "deid.toml").read_bytes()
     assert {"dagster.yaml", "workspace.yaml"} <= {it.name for it in tmp_path.iterdir()}
 

@@ -30,6 +30,8 @@ from deid_platform.warehouse.roles import Role
 pytestmark = pytest.mark.slow
 
 DEID = Path(sys.executable).with_name("deid")
+WAIVABLE = ("parity", "leaks", "bench", "topics", "languages", "site_gold", "expectations")
+"""Requirements of the gate, which fail as steps of the job do."""
 
 
 def deid(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -189,7 +191,7 @@ def test_a_waiver_promotes_what_is_staged_and_nothing_is_measured_again(
     installation.write_text(production + least)
     try:
         refused = deid("refresh", "--delivery", delivery, "--force")
-        named = re.findall(r"(\w+) failed", refused.stderr)
+        named = [name for name in re.findall(r"(\w+) failed \(", refused.stderr) if name in WAIVABLE]
         waived = deid("waive", delivery, *named, "--who", "A. Officer", "--why", "gold follows", "--until", later)
         promoted = deid("refresh", "--delivery", delivery)
     finally:

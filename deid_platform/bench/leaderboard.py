@@ -128,7 +128,7 @@ def notes_to_score(site: Site, key: CorpusKey, most: int) -> NotesToScore:
         made, topics = test_notes(site, key, most=most)
         marked = [(one.note, one.gold) for one in made]
     if not marked:
-        raise DeidError(Code.INPUT_EMPTY, key.partition)
+        raise DeidError(Code.INPUT_EMPTY, f"{key.partition}: no test note")
     parts: list[str] = []
     for note, gold in marked:
         spans = (f"{it.start} {it.end} {it.label.value}" for it in gold)

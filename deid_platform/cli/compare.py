@@ -128,7 +128,7 @@ def compare(
         raise typer.BadParameter("name a file: it holds text of notes", param_hint="--html")
     texts = [named_detectors.Texts.parse(written) for written in released or ()]
     for text in texts:
-        must_exist(released=text.path)
+        must_exist(released=None if text.path.is_dir() else text.path)
     beside = (patients, providers, facilities, recognizers, keep, *(text.path for text in texts), *files_in_force())
     page = None if html is None else Output.at(html).apart_from((from_file or Path("/dev/stdin"), *beside))
     mapping = column_mapping(columns, feed)

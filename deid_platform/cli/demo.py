@@ -21,7 +21,9 @@ from deid_platform.extras import PLATFORM
 
 
 def demo(
-    notes: Annotated[int, typer.Option(min=20, help="Notes over both deliveries.")] = DEMONSTRATION_NOTES,
+    notes: Annotated[
+        int, typer.Option(min=60, help="Notes over both deliveries; of fewer, too few are measured to promote them.")
+    ] = DEMONSTRATION_NOTES,
     config: Config = None,
 ) -> None:
     """Show the platform on a synthetic hospital: two deliveries, one release in an embedded PostgreSQL.

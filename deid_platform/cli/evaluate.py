@@ -169,7 +169,8 @@ def evaluate(
     )
     from deid_platform.settings import files_in_force
 
-    must_exist(patients=patients, providers=providers, facilities=facilities, spans=spans, released=released)
+    must_exist(patients=patients, providers=providers, facilities=facilities, spans=spans)
+    must_exist(released=None if released is not None and released.is_dir() else released)
     if write_formats is not None:
         write_formats_of(originals(gold, gold_format, scheme, column_mapping(columns, feed)), write_formats)
         return

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from deid_platform.cli.inputs import GoldForm, GoldPath, GoldScheme, end_refused
+from deid_platform.cli.inputs import GoldForm, GoldPath, GoldScheme, end_refused, settings_or_none
 from deid_platform.cli.released import POLICY, AnyDetector, PolicyName, ReleasedFile, Whose, originals, releases_of
 from deid_platform.cli.terminal import Config, Json, counted, progress, say, show, show_json
 from deid_platform.errors import Code, DeidError
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from deid_platform.evaluation.retention.judges import Verdict
     from deid_platform.evaluation.retention.own_pairs import OwnPair
     from deid_platform.evaluation.retention.pairs import LabelledPair
+    from deid_platform.settings import Settings
 
 judge = typer.Typer(help="Judges of what a release keeps of the medicine, and how good they are.", no_args_is_help=True)
 Prompts = Annotated[
@@ -31,7 +32,7 @@ Prompts = Annotated[
     typer.Option(
         "--prompt",
         help="A prompt of docs/retention.md, or a file with one; may be repeated. By default all for this, of a panel "
-        "retention-few.",
+        "retention-few. Without a language model in deid.toml nobody is asked.",
     ),
 ]
 OwnPairs = Annotated[
@@ -60,26 +61,22 @@ def pairs(
 ) -> None:
     """Validate judges on labelled pairs of chunks: the lexical judge, and the language model of deid.toml.
 
-    The pairs come with the platform, or are your own with --pairs: then each judge stands beside what more than half of
-    your physicians say, and beside each of them, with its correlations with their mean. An answer that is no judgement
+    Without a model the lexical judge stands alone. The pairs come with the platform, or are your own with --pairs: then
+    each judge stands beside what more than half of your physicians say, and beside each of them, with its correlations
+    with their mean. An answer that is no judgement
     counts as judged wrongly, and why there was none is said. With a key secret, answers are kept, so that a run that
     was stopped goes on where it was.
     """
-    from deid_platform.evaluation.judge_plan import JudgePlan, judge_prompts
     from deid_platform.evaluation.retention.chat_judge import ChatJudge, majority
     from deid_platform.evaluation.retention.judge_validation import agreement
     from deid_platform.evaluation.retention.lexical_judge import LexicalJudge
     from deid_platform.evaluation.retention.own_pairs import own_pairs
     from deid_platform.evaluation.retention.pairs import labelled_pairs
     from deid_platform.llm.engines import Engines
-    from deid_platform.llm.prompts import Task
-    from deid_platform.settings import load_settings
 
-    settings = load_settings(config)
-    chosen = judge_prompts(Task.RETENTION, prompts or (("retention-few",) if panel else ()))
+    plan = _plan(settings_or_none(config), prompts or (("retention-few",) if panel else ()), panel=panel)
     labelled, mine = labelled_pairs(), [] if own is None else own_pairs(own)
-    plan = (JudgePlan.panel if panel else JudgePlan.single)(settings, chosen)
-    judges = [ChatJudge(asked) for asked in plan.asked(Engines())]
+    judges = [] if plan is None else [ChatJudge(asked) for asked in plan.asked(Engines())]
     texts = [pair.texts for pair in mine or labelled]
     of_chat: list[list[Verdict]] = []
     for each in judges:
@@ -105,24 +102,23 @@ def pairs(
     if panel and len(judges) > 1:
         _say_agreement(*agreement(of_chat))
     _say_kept(plan)
-    if all(verdict.changed is None for verdicts in of_chat for verdict in verdicts):
+    if judges and all(verdict.changed is None for verdicts in of_chat for verdict in verdicts):
         raise typer.Exit(3)
 
 
 @judge.command("retention")
 def retention(
     gold: GoldPath,
-    prompts: Annotated[
-        str, typer.Option("--prompt", help="A prompt of docs/retention.md, or a file.")
-    ] = "retention-few",
+    prompt: Annotated[
+        str | None, typer.Option(help="A prompt of docs/retention.md, or a file: retention-few unless told.")
+    ] = None,
     panel: AsPanel = False,
     detector: AnyDetector = "ensemble",
     released: ReleasedFile = None,
     pairs_model: Annotated[
         Path | None,
         typer.Option(
-            help="Folder of a paraphrase or an entailment model of `transformers`, as one more judge (extra ml). "
-            "Without a language model in deid.toml nobody else is asked."
+            help="Folder of a paraphrase or an entailment model of `transformers`, as one more judge (extra ml)."
         ),
     ] = None,
     policy: PolicyName = POLICY,
@@ -137,24 +133,21 @@ def retention(
     A model that is asked yes or no (retention-yes-no) gives CIRE, one that names what changed chat retention.
 
     The notes, which need no gold, are released by the detector on their text alone, or --released has what any system
-    released of them. The chunks go to the language model of deid.toml.
+    released of them. The chunks go to the language model of deid.toml; without one the lexical judge stands alone.
     """
-    from deid_platform.evaluation.judge_plan import JudgePlan, judge_prompts
     from deid_platform.evaluation.retention.chat_judge import ChatJudge, Majority
     from deid_platform.evaluation.retention.judges import Judge
     from deid_platform.evaluation.retention.lexical_judge import LexicalJudge
     from deid_platform.evaluation.retention.retention import Pair, note_retentions
     from deid_platform.evaluation.retention.retention import retention as measured
     from deid_platform.llm.engines import Engines
-    from deid_platform.llm.prompts import Task
     from deid_platform.reports.judges import RETENTION, retention_record
-    from deid_platform.settings import load_settings
 
-    settings = load_settings(config)
-    plan = None
+    settings = settings_or_none(config)
     judges: list[Judge] = [LexicalJudge()]
-    if pairs_model is None or settings.llm is not None or settings.vllm is not None:
-        plan = (JudgePlan.panel if panel else JudgePlan.single)(settings, judge_prompts(Task.RETENTION, [prompts]))
+    named = () if prompt is None else (prompt,)
+    plan = _plan(settings, named, panel=panel, otherwise=("retention-few",))
+    if plan is not None:
         chat: list[Judge] = [ChatJudge(asked) for asked in plan.asked(Engines())]
         judges += [Majority(chat)] if len(chat) > 1 else chat
     if pairs_model is not None:
@@ -175,8 +168,7 @@ def retention(
             show_json(record)
     else:
         show([name.replace("_", " ") for name in RETENTION], ([record[it] for it in RETENTION] for record in records))
-    if plan is not None:
-        _say_kept(plan)
+    _say_kept(plan)
     if any(record["mean"] is None for record in records):
         raise typer.Exit(3)
     end_refused(read.refusals)
@@ -310,6 +302,26 @@ def _say_agreement(kappa: float | None, unanimous: float | None, answered: int) 
         say(f"of {answered:,} that all judges answered, they agree on {unanimous:.1%}; Fleiss' kappa {fleiss}")
 
 
-def _say_kept(plan: JudgePlan) -> None:
-    if plan.at is None:
+def _plan(
+    settings: Settings | None, prompts: Sequence[str], *, panel: bool, otherwise: Sequence[str] = ()
+) -> JudgePlan | None:
+    """Which chat models judge; None where deid.toml names none and nobody asked for one: the lexical judge is alone.
+
+    Raises:
+        DeidError: `llm-missing` where a prompt or the panel was asked for; what `judge_prompts` and `JudgePlan` raise.
+    """
+    from deid_platform.evaluation.judge_plan import JudgePlan, judge_prompts
+    from deid_platform.llm.prompts import Task
+
+    if settings is None or (settings.llm is None and settings.vllm is None):
+        if prompts or panel:
+            raise DeidError(Code.LLM_MISSING)
+        say("no language model is named in deid.toml, so none is asked")
+        return None
+    chosen = judge_prompts(Task.RETENTION, prompts or otherwise)
+    return (JudgePlan.panel if panel else JudgePlan.single)(settings, chosen)
+
+
+def _say_kept(plan: JudgePlan | None) -> None:
+    if plan is not None and plan.at is None:
         say("without a key secret no answer is kept: the next run asks again")

@@ -34,7 +34,7 @@ from deid_platform.errors import Code, DeidError
 from deid_platform.extras import PLATFORM
 from deid_platform.stopping import check, requested, watched
 
-DEMONSTRATION_NOTES = 1500
+DEMONSTRATION_NOTES = 600
 
 
 def hospital(

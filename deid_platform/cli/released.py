@@ -36,8 +36,8 @@ ReleasedFile = Annotated[
     Path | None,
     typer.Option(
         "--released",
-        help='Released texts of any system, instead of --detector: JSON lines {"note_id", "text"}, CSV or Parquet. A '
-        "note without one was withheld.",
+        help='Released texts of any system, instead of --detector: JSON lines {"note_id", "text"}, CSV or Parquet, or '
+        "a folder with NOTE_ID.txt a note. A note without one was withheld.",
     ),
 ]
 AnyDetector = Annotated[

@@ -5,14 +5,15 @@ Belongs here: reading them, and telling which note each is of. Does not belong h
 
     {"note_id": ..., "text": ...}
 
-JSON lines, CSV or Parquet, as `deid redact` reads notes and as it writes them; other columns are left aside. A note
-without a row, or with an empty text, was withheld. A row that cannot be used, or of a note that there is not, is an
-error and no withheld note: the two files may not belong together.
+JSON lines, CSV or Parquet, as `deid redact` reads notes and as it writes them; other columns are left aside. A folder
+has a text a note instead, `NOTE_ID.txt`. A note without a row or a file, or with an empty text, was withheld. A row
+that cannot be used, or of a note that there is not, is an error and no withheld note: what is compared may not belong
+together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,13 +41,16 @@ class ReleasedTexts:
         """The released texts of a file.
 
         Args:
-            path: The file; its name says the format, else it is JSON lines.
+            path: The file; its name says the format, else it is JSON lines. Or a folder of texts.
             originals: Ids of all notes that there are.
             columns: Source column to field, where the file has other names.
 
         Raises:
-            DeidError: `feed-unreadable` if there is no file; `released-invalid` with the row and the reason.
+            DeidError: `feed-unreadable` if there is nothing, or no text in a folder; `released-invalid` with the row
+                (of a folder the place of its file) and the reason.
         """
+        if path.is_dir():
+            return cls(dict(_texts_of(path, originals)))
         if not path.is_file():
             raise DeidError(Code.FEED_UNREADABLE, "released: no such file")
         by_note: dict[str, str] = {}
@@ -68,6 +72,23 @@ class ReleasedTexts:
     def of(self, note: Note) -> str | None:
         """What was released of a note; None if it was withheld."""
         return self._by_note.get(note.note_id)
+
+
+def _texts_of(folder: Path, originals: Collection[str]) -> Iterator[tuple[str, str]]:
+    files = sorted(folder.glob("*.txt"))
+    if not files:
+        raise DeidError(Code.FEED_UNREADABLE, "released: no .txt in the folder")
+    for number, file in enumerate(files, start=1):
+        if file.stem not in originals:
+            raise _invalid(number, "of no original")
+        try:
+            text = file.read_bytes().decode("utf-8-sig")
+        except OSError:
+            raise DeidError(Code.FEED_UNREADABLE, f"released: text {number}") from None
+        except UnicodeDecodeError:
+            raise _invalid(number, "invalid utf8") from None
+        if text.strip():
+            yield file.stem, text
 
 
 def _invalid(row: int, fault: str) -> DeidError:

@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from deid_platform.labels import Label
-from deid_platform.settings.section import Section
+from deid_platform.settings.section import Section, Sha256
 
 
 class CombinationSettings(Section):
@@ -110,7 +110,7 @@ class OffsetSettings(Section):
 
     file: Path
     """Columns `patient_id` and `days`; nobody but its owner may read it."""
-    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+    sha256: Sha256
     """Of the file, so that no other one takes its place unseen."""
     missing: Literal["refuse", "keyed"] = "refuse"
     """What becomes of notes of patients whom it does not name: quarantined, or moved by the keyed shift."""

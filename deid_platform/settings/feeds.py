@@ -15,8 +15,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
-from deid_platform.settings.section import NoteTypeTerm, RoleName, Section, TableName, VariableName
-from deid_platform.settings.structured import StructuredName, StructuredSettings
+from deid_platform.settings.section import NoteTypeTerm, RoleName, Section, StructuredName, TableName, VariableName
+from deid_platform.settings.structured import StructuredSettings
 
 _DATABASES = ("sql", "omop")
 _OF_FILES = ("encoding", "follow_links", "workbook_numbers", "structured")

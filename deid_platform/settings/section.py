@@ -10,6 +10,8 @@ _IDENTIFIER, _VARIABLE = r"^[a-z][a-z0-9_]{0,39}$", r"^[A-Z][A-Z0-9_]*$"
 _PEER, _TERM, _TABLE = r"^(modified-)?[a-z][a-z0-9-]*(:[a-z]+:[^|]+)?$", r"[^\W_]", r"^[^.]+(\.[^.]+)?$"
 _CORPUS, _REGION = r"^[a-z][a-z0-9_]{0,39}\.[A-Za-z_]{2,5}$", r"^[a-z0-9-]+$"
 _BUCKET = r"^(s3|gs)://[a-z0-9][a-z0-9.-]+[a-z0-9](/[A-Za-z0-9][A-Za-z0-9._-]*)+$"
+_SHA256 = r"^[0-9a-f]{64}$"
+_STRUCTURED = r"^[a-z][a-z0-9_]{0,29}$"
 FORMS = {
     _IDENTIFIER: "small letters, digits and _, a letter first, at most 40",
     _VARIABLE: "the name of a variable: capitals, digits and _",
@@ -19,6 +21,8 @@ FORMS = {
     _CORPUS: "CORPUS.LOCALE, such as north_letters.en_GB",
     _BUCKET: "s3://BUCKET/FOLDER or gs://BUCKET/FOLDER",
     _REGION: "small letters, digits and hyphens",
+    _SHA256: "64 digits of a SHA-256, 0 to 9 and a to f",
+    _STRUCTURED: "small letters, digits and _, a letter first, at most 30",
 }
 """Pattern -> what it asks for, in words."""
 
@@ -32,6 +36,9 @@ SurrogateCorpus = Annotated[str, Field(pattern=_CORPUS)]
 """`CORPUS.LOCALE`, as the note store has it."""
 BucketUri = Annotated[str, Field(pattern=_BUCKET)]
 RegionName = Annotated[str, Field(pattern=_REGION)]
+Sha256 = Annotated[str, Field(pattern=_SHA256)]
+StructuredName = Annotated[str, Field(pattern=_STRUCTURED)]
+"""A table beside the notes."""
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 
 

@@ -17,7 +17,6 @@ from deid_platform.settings.section import Section
 
 _OTHER = re.compile(r"[^a-z0-9]+")
 _TAKEN = frozenset({"row_key", "patient_key", "site", "release", ""})
-StructuredName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,29}$")]
 Reason = Annotated[str, StringConstraints(strip_whitespace=True, min_length=10)]
 
 

@@ -120,7 +120,7 @@ def _of_transformers(plan: Plan, preset: Preset) -> tuple[str, Preset]:
     if plan.start is None and preset.start == PARTED:
         return str(joined(plan.folder)), preset
     if plan.start is None or not Path(plan.start).is_dir():
-        raise DeidError(Code.MODEL_UNUSABLE, plan.start or "start")
+        raise DeidError(Code.MODEL_UNUSABLE, plan.start or "--start names no folder of weights")
     return plan.start, preset if preset.start else settled(preset, Path(plan.start))
 
 

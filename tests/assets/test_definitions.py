@@ -119,9 +119,10 @@ ASSETS = {
             "efficiency": [],
             "judge_quality": ["papers/published_judges"],
             "published_beside_ours": [
-                *("papers/nearest_corpus", "papers/nearest_measure", "papers/nearest_system", "papers/published_costs"),
-                *("papers/published_misprints", "papers/published_missed", "papers/published_retention"),
-                "papers/published_scores",
+                *("papers/nearest_corpus", "papers/nearest_measure", "papers/nearest_system"),
+                *("papers/published_corpora", "papers/published_costs", "papers/published_judges"),
+                *("papers/published_misprints", "papers/published_missed", "papers/published_recovered"),
+                *("papers/published_retention", "papers/published_scores"),
             ],
         }.items()
     },

@@ -25,7 +25,7 @@ from deid_platform.settings import load_settings
 from deid_platform.warehouse.lab import GOLDS
 from deid_platform.warehouse.migrate import migrate
 from deid_platform.warehouse.roles import Role
-from resources import SiteResource
+from resources import SiteResource, gpu_resource
 
 TEXT = "Mrs. Brenda Quill, seen by Dr. Harlan on 03/04/2021, has gout. Call 555-0142."
 MARKED = (("Brenda Quill", Label.PATIENT), ("Harlan", Label.DOCTOR), ("03/04/2021", Label.DATE))
@@ -141,7 +141,7 @@ def test_the_asset_has_partitions_of_own_corpora(site: Site, installation: Path)
     done = dg.materialize(
         [assets.detector_scores(site.settings)],
         partition_key=key,
-        resources={"site": SiteResource(config=str(installation))},
+        resources={"site": SiteResource(config=str(installation)), "gpu": gpu_resource()},
         instance=dg.DagsterInstance.ephemeral(),
     )
     (event,) = done.get_asset_materialization_events()

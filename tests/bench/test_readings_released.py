@@ -67,4 +67,4 @@ def test_every_figure_has_words_of_the_warehouse() -> None:
     assert {it.family for it in made} <= set(FAMILIES)
     assert {it.measure for it in made} <= set(MEASURES)
     assert {it.subject for it in made} <= set(SUBJECTS)
-    assert {it.subject for it in made if it.measure == "cire"} == {f"judged by {it}" for it in KNOWN}
+    assert {it.subject for it in made if it.measure == "chat_retention"} == {f"judged by {it}" for it in KNOWN}

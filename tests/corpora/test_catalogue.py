@@ -47,6 +47,11 @@ WRITERS: dict[str, Write] = {
     "entities": lambda folder: (folder / "a.jsonl").write_text(
         json.dumps({"note_id": "n1", "text": TEXT, "entities": [{"text": TEXT[:7], "type": "PATIENT"}]})
     ),
+    "ccda": lambda folder: (folder / "a.xml").write_text(
+        '<ClinicalDocument xmlns="urn:hl7-org:v3"><id root="1.2" extension="n1"/><component><structuredBody><component>'
+        f"<section><text>{TEXT}</text></section></component></structuredBody></component></ClinicalDocument>"
+    ),
+    "documents": lambda folder: (folder / "a.rtf").write_text(rf"{{\rtf1 {TEXT}}}"),
     "fhir": fhir,
     "hl7": hl7,
     "mimic3": lambda folder: (folder / "NOTEEVENTS.csv").write_text(f"{MIMIC3}n1,p1,1,,,,Nursing,R,1,,{TEXT}\n"),

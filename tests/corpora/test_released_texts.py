@@ -42,6 +42,26 @@ def test_any_table_that_redact_reads_and_what_it_writes(tmp_path: Path, name: st
     assert [release(texts, it) for it in IDS] == ["Seen by [DOCTOR].", "Well.", None]
 
 
+def test_a_folder_has_a_text_a_note(tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    folder.mkdir()
+    with pytest.raises(DeidError, match=r"no \.txt in the folder"):
+        ReleasedTexts.read(folder, IDS)
+    (folder / "zeb1.txt").write_bytes("\ufeffSeen by [DOCTOR].\r\n".encode())
+    (folder / "2.txt").write_text("  \n")
+    (folder / "zeb1.ann").write_text("")
+    texts = ReleasedTexts.read(folder, IDS)
+    assert [release(texts, it) for it in IDS] == ["Seen by [DOCTOR].\r\n", None, None]
+    (folder / "zeb9.txt").write_text("Well.")
+    with pytest.raises(DeidError, match="row 3: of no original") as raised:
+        ReleasedTexts.read(folder, IDS)
+    assert "zeb" not in str(raised.value), "a file may be named after a patient"
+    (folder / "zeb9.txt").unlink()
+    (folder / "3.txt").write_bytes(b"\xff")
+    with pytest.raises(DeidError, match="row 2: invalid utf8"):
+        ReleasedTexts.read(folder, IDS)
+
+
 def test_columns_by_other_names_shifted_dates_and_empty_texts(tmp_path: Path) -> None:
     rows = [{"DOC": "zeb1", "OUT": "Well.", "note_date": "2931-01-01"}, {"DOC": "2", "OUT": ""}]
     texts = ReleasedTexts.read(written(tmp_path / "out.jsonl", *rows), IDS, columns={"DOC": "note_id", "OUT": "text"})

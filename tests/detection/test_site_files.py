@@ -380,8 +380,8 @@ def test_the_doctor_counts_both_and_names_what_is_wrong_with_them(
 @pytest.mark.parametrize(
     ("written", "said"),
     [
-        ("recognizers = 3", "detection.recognizers, line 3 (path_type)"),
-        ("keep = [\n  'a.txt',\n]", "detection.keep, line 3 (path_type)"),
+        ("recognizers = 3", "detection.recognizers, line 3 (it has to be a path in quotes)"),
+        ("keep = [\n  'a.txt',\n]", "detection.keep, line 3 (it has to be a path in quotes)"),
         ("workers = 1\nrecognisers = 'a.yaml'", "detection.recognisers, line 4 (there is no such key)"),
     ],
 )

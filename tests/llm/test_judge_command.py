@@ -163,7 +163,8 @@ def test_where_nobody_answers_the_command_says_so(
 @pytest.mark.parametrize(
     ("toml", "options", "code"),
     [
-        ("", (), "llm-missing"),
+        ("", ("--prompt", "retention-few"), "llm-missing"),
+        ("", ("--panel",), "llm-missing"),
         ('[llm]\nurl = "http://10.0.0.1/v1"\nmodel = "toy"\n', (), "endpoint-refused"),
         ('[llm]\nurl = "http://127.0.0.1:9/v1"\nmodel = "toy"\n', ("--prompt", "extract-one"), "retention-few"),
         (
@@ -240,6 +241,27 @@ def test_ones_own_pairs_give_a_judge_beside_ones_own_physicians(serve: Serve, tm
     assert beside["fleiss"] == pytest.approx((17 / 24 - 65 / 128) / (1 - 65 / 128))
     assert "form" not in done.stderr and "3 physicians: Fleiss' kappa 0.333 on 4 pairs of all" in done.stderr
     assert "response_format" not in endpoint.received[0]
+
+
+def test_without_a_language_model_the_lexical_judge_stands_alone(tmp_path: Path) -> None:
+    rows = [{"original": a, "released": b, "changed": list(votes)} for _, a, b, votes, _ in MINE]
+    (tmp_path / "mine.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    done = deid("judge", "pairs", "--pairs", "mine.jsonl", "--json", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    records = list(map(json.loads, done.stdout.splitlines()))
+    assert {row["judge"] for row in records} == {"lexical-1"}
+    assert {row["of"] for row in records if "of" in row} >= {"majority of physicians", "physician 3"}
+    assert "no language model is named in deid.toml" in done.stderr
+
+    note = {"note_id": "n1", "text": "Seen by Dr. Ode. Aspirin 81 mg daily."}
+    (tmp_path / "notes.jsonl").write_text(json.dumps(note) + "\n")
+    (tmp_path / "out.jsonl").write_text(
+        json.dumps(note | {"text": "Seen by Dr. [DOCTOR]. Aspirin 18 mg daily."}) + "\n"
+    )
+    done = deid("judge", "retention", "notes.jsonl", "--released", "out.jsonl", "--json", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    (record,) = map(json.loads, done.stdout.splitlines())
+    assert (record["metric"], record["judge"], record["mean"]) == ("lexical retention", "lexical-1", 0)
 
 
 @pytest.mark.parametrize(

@@ -173,6 +173,14 @@ def test_a_sites_own_classifier_needs_no_card(folder_of):
     assert ModelFolder(folder).digest != digest
 
 
+def test_a_preset_of_any_classifier_says_that_it_needs_a_folder(tmp_path):
+    gold = tmp_path / "gold.jsonl"
+    gold.write_text('{"note_id": "1", "text": "Seen by Ode.", "spans": [[8, 11, "DOCTOR"]]}\n')
+    with pytest.raises(DeidError) as raised:
+        carried_out(Plan(tmp_path / "made", (gold,), preset="paper004"), None)
+    assert (raised.value.code, raised.value.ref) == (Code.MODEL_UNUSABLE, "--start names no folder of weights")
+
+
 def test_classes_that_are_no_labels_are_refused(folder_of):
     with pytest.raises(DeidError) as raised:
         TokenClassifier(ModelFolder(folder_of("bert")))

@@ -28,6 +28,7 @@ from deid_platform.refresh.site import Site
 from deid_platform.refresh.summary import release_summary
 from deid_platform.reports.dossier import NOT_AT_HAND
 from deid_platform.reports.dossier.verdict import verdict
+from deid_platform.reports.dossier.words import measure_in_words
 from deid_platform.warehouse.dossiers import newest_dossier, record_dossier, signed
 from deid_platform.warehouse.held_out import Purpose, record_look
 from deid_platform.warehouse.judges import JudgeRow, record_judge
@@ -181,10 +182,9 @@ def test_a_figure_by_a_language_model_stands_beside_how_good_that_is(site) -> No
         of_judge = MeasuredOn("judge-retention-few", judge, "judged_pairs", "text", judge=judge)
         record_lab_scores(gatekeeper, of_judge, [LabScore("judges", "accuracy", 0.5678, n=210)])
     page = write_dossier(site).path.read_text(encoding="utf-8")
-    assert (
-        "<td>all, with topics, by toy &lt;b&gt;, retention-few, digest aaaaaaaaaaaa</td><td>cire</td><td>43.21%" in page
-    )
-    assert "<td>all, by toy &lt;b&gt;, retention-few, digest aaaaaaaaaaaa</td><td>accuracy</td><td>56.78%" in page
+    by, retained = "by toy &lt;b&gt;, retention-few, digest aaaaaaaaaaaa", measure_in_words("cire")
+    assert f"<td>all, with topics, {by}</td><td>{retained}</td><td>43.21%" in page
+    assert f"<td>all, {by}</td><td>pairs judged rightly</td><td>56.78%" in page
     assert page.count("56.78%") == 1
     # The newest figure counts, and one of which nobody wrote down whose it is is not shown.
     look = looked(gatekeeper, made.detector_digest, purpose=Purpose.LABORATORY)

@@ -331,7 +331,7 @@ SURROGATES = [Treatment("PATIENT", "surrogate", "A", "high")]
         (6, "tells from surrogates 12.50% (11.50% to 12.60%) 3.10% – lower 4,000"),
         (7, "all, with topics diagnosis codes that both texts say, of those that either says 91.20%"),
         (7, "note type, with topics change by redaction -1.20 points (-2.20 to -1.10)"),
-        (7, "all of the words that are hidden, those that identify (precision) 94.00% (93.00% to 94.10%)"),
+        (7, "all of the pairs that the judge calls lost, those that are (precision) 94.00% (93.00% to 94.10%)"),
         (7, "all agreement beyond chance (kappa) 0.88 (0.87 to 0.88)"),
     ],
 )
@@ -371,7 +371,7 @@ def test_what_an_attack_found_stands_beside_chance_and_the_untouched_text() -> N
 
 
 def test_every_measure_that_a_dossier_may_show_has_words() -> None:
-    of_no_dossier = {"labels_claimed", "notes_failed", "peak_mb", "words_per_second"}
+    of_no_dossier = {"labels_claimed", "notes_failed", "peak_mb", "words_per_second", "words_per_second_deviation"}
     yardsticks = {it for row in ATTACKS.values() for it in (row.chance, row.untouched) if isinstance(it, str)}
     keys = {
         it

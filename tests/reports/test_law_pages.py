@@ -19,8 +19,8 @@ def test_there_is_a_page_for_each() -> None:
 def test_a_page_names_its_sources_with_their_dates_and_is_no_advice(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     assert text.count("not legal advice") == 1
-    sources = text[text.index("Sources, read on ") : text.index("| ")]
-    assert re.search(r"read on \d{1,2} \w+ 20\d\d", sources)
+    sources = text[text.index("Sources, as of ") : text.index("| ")]
+    assert re.search(r"as of \d{1,2} \w+ 20\d\d", sources)
     assert re.search(r"\]\(https?://[^)]+\)", sources) and re.search(r"20(?:14|25)", sources)
     assert len(text.split()) < 1100  # one page, with the addresses
     assert "](dossier.md" in text

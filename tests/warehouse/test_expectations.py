@@ -337,7 +337,7 @@ def test_columns_that_are_gone_fail_what_needs_them_and_raise_nothing(
     gone_of_note = {
         "language": {"language_known", "tags_of_the_policy"},
         "note_key": {"note_key_present", "note_key_unique", "note_key_format", "withdrawn_not_staged"},
-        "note_type": {"note_type_known", "untyped_share"},
+        "note_type": {"note_type_known", "untyped_share", "quarantined_share"},
         "note_year": {"note_year_plausible", "dates_of_the_policy"},
         "shift_key": {"shift_key_format", "shift_keys_of_the_policy"},
         "detector_digest": {"detector_digest_format", "detector_digest_single"},

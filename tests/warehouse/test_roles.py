@@ -31,6 +31,7 @@ TABLES = (
     "research.number",
     "research.shift",
     "research.notes",
+    "research.structured",
     "omop.note",
     "limited.notes",
     "quality.score",
@@ -89,6 +90,7 @@ VIEWS = (
     "research.withdrawn_patient",
     "research.tombstone",
     "research.notes",
+    "research.structured",
     "omop.note",
     "limited.notes",
     "quality.scores",
@@ -136,7 +138,7 @@ ALLOWED = {
     *itertools.product([Role.OFFICER], [*CONTROL, *PEOPLE, *DOSSIERS, *FIGURES], ["select"]),
     *itertools.product([Role.GATEKEEPER, Role.OFFICER], ["quality.judge"], ["select"]),
     *itertools.product([Role.OFFICER, Role.MODELLER], ["quality.score_history"], ["select"]),
-    *itertools.product([Role.DEMO_ANALYST, Role.MODELLER], ["omop.note"], ["select"]),
+    *itertools.product([Role.DEMO_ANALYST, Role.MODELLER], ["omop.note", "research.structured"], ["select"]),
     *itertools.product([Role.DEMO_ANALYST, Role.MODELLER], ["research.notes", *FIGURES], ["select"]),
 }
 
@@ -161,6 +163,7 @@ def statement(action: str, table: str) -> str:
         return f"INSERT INTO {table} {f'({column}) SELECT NULL' if column else 'SELECT'} WHERE false"
     column = {
         "research.notes": "site",
+        "research.structured": "site",
         "quality.scores": "label",
         "quality.score": "label",
         "quality.word": "word",
@@ -248,6 +251,7 @@ CALLS = {
     "ctl.note_hiding('clinic@1', NULL)": set(),
     "ctl.count_again('clinic@1', 'x', 'demo', 1)": {Role.GATEKEEPER},
     "ctl.name_source('x', 'site', 'unnamed')": {Role.GATEKEEPER},
+    "ctl.make_structured('{}')": set(),
     "ctl.bound_locks()": set(),
     "ctl.bound_extracts()": set(),
     "ctl.activate_release('r1')": {Role.PROMOTER},

@@ -40,7 +40,7 @@ def write(
         shutil.rmtree(made, ignore_errors=True)
         count = _write(spec, notes, made, progress)
         if not count:
-            raise DeidError(Code.INPUT_EMPTY, spec.corpus)
+            raise DeidError(Code.INPUT_EMPTY, f"{spec.corpus}: no {spec.part.value} note")
         made.rename(root)
     except OSError:
         raise DeidError(Code.STORE_WRITE, "surrogate corpus") from None

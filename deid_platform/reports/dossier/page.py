@@ -209,7 +209,7 @@ def _rows(dossier: Dossier, family: str, inputs: str) -> list[tuple[str, str, st
         of = "" if it.figure.n is None else f"{it.figure.n:,}"
         given = subject if family in _OF_NO_NOTE else f"{subject}, {INPUTS[inputs]}"
         given = f"{given}, by {it.judge}" if it.judge else given
-        return given, measure_in_words(it.measure), _shown(it), of
+        return given, measure_in_words(it.measure, family), _shown(it), of
 
     return [said(it) for it in dossier.of_family(family, inputs=inputs) if not _nothing_of_label(it)]
 

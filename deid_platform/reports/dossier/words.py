@@ -45,6 +45,7 @@ MEASURES: Mapping[str, str] = {
     "share_missed": "words missed",
     "lexical_retention": "clinical words left, as the lexical judge compares both texts",
     "cire": "clinical information left, as a language model compares both texts (CIRE)",
+    "chat_retention": "clinical information left, as a language model that names what changed sees it",
     "jsc": "diagnosis codes that both texts say, of those that either says",
     "nsdcg": "how alike the diagnosis codes of both texts rank (NSDCG)",
     "score_raw": "score of the task learned from true notes",
@@ -63,8 +64,24 @@ MEASURES: Mapping[str, str] = {
     "missed_per_note": "identifiers that readers saw missed, a note",
     "missed_agreement": "agreement on what is missed",
 }
-"""Measure -> what it says. Of a counting by tokens, `tokens_in_words` has the rest."""
+"""Measure -> what it says, unless its family says otherwise."""
 
+_OF_FAMILY: Mapping[str, Mapping[str, str]] = {
+    "tokens": {
+        "recall": "identifying tokens found (recall)",
+        "precision": "of the tokens that are hidden, those that identify (precision)",
+    },
+    "judges": {
+        "accuracy": "pairs judged rightly",
+        "recall": "of the pairs in which medicine is lost, those that the judge says (recall)",
+        "precision": "of the pairs that the judge calls lost, those that are (precision)",
+    },
+    "panel": {
+        "recall": "identifiers hidden, as the panel sees them (recall)",
+        "precision": "of what is hidden, what the panel calls an identifier (precision)",
+    },
+}
+"""Family -> measures whose words are other ones there."""
 _WAYS = {
     "conservative": "a token counts as hidden only whole",
     "two_sided": "so does one that is no identifier",
@@ -72,13 +89,14 @@ _WAYS = {
 }
 
 
-def measure_in_words(measure: str) -> str:
-    """What a measure says; a key that nobody has put into words is shown with blanks for its underscores."""
-    if measure in MEASURES:
-        return MEASURES[measure]
-    for way, said in _WAYS.items():
+def measure_in_words(measure: str, family: str = "words") -> str:
+    """What a measure of a family says; a key that nobody has put into words has blanks for its underscores."""
+    said = {**MEASURES, **_OF_FAMILY.get(family, {})}
+    if measure in said:
+        return said[measure]
+    for way, counted in _WAYS.items():
         if measure.endswith(f"_{way}"):
-            return f"{measure_in_words(measure.removesuffix(f'_{way}'))}; {said}"
+            return f"{measure_in_words(measure.removesuffix(f'_{way}'), family)}; {counted}"
     return measure.replace("_", " ")
 
 

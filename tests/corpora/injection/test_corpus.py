@@ -12,9 +12,11 @@ from itertools import pairwise
 
 import pytest
 
+from deid_platform.corpora.injection import feed
 from deid_platform.corpora.injection.corpus import Injected, InjectionSpec, Part, inject, part_of, staff_of
 from deid_platform.corpora.injection.ways import Ways
 from deid_platform.corpora.noise import NoiseSpec
+from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.corpus_statistics import CorpusStatistics
 from deid_platform.labels import PERSONS, Label
 from deid_platform.surrogates.locales import LOCALES
@@ -256,3 +258,10 @@ def test_every_process_makes_the_same_notes():
         for seed in ("1", "2")
     }
     assert len(said) == 1
+
+
+def test_a_corpus_without_a_note_says_of_which_part(tmp_path):
+    with pytest.raises(DeidError) as raised:
+        feed.write(InjectionSpec("cases", "it_IT", part=Part.TEST), (), tmp_path / "out")
+    assert (raised.value.code, raised.value.ref) == (Code.INPUT_EMPTY, "cases: no test note")
+    assert not (tmp_path / "out").exists()
