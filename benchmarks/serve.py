@@ -150,13 +150,14 @@ def main() -> None:
         print(" clients  requests/s   p50 s   p99 s  processor s      MB  answers")
         for clients in map(int, arguments.clients.split(",")):
             before, those = processor_seconds(service), service.children(recursive=True)
+            begun = time.monotonic()
             took, outcomes = load(port, sent, clients, arguments.seconds)
             middle, late = np.percentile(took, (50, 99))
             said = ", ".join(f"{outcome} {number:,}" for outcome, number in outcomes.most_common())
             # What ended meanwhile took its count along.
             same = those == service.children(recursive=True)
             used = (processor_seconds(service) - before) / len(took) if same else float("nan")
-            rate = len(took) / arguments.seconds
+            rate = len(took) / (time.monotonic() - begun)  # with the answers that were waited for at the end
             times = f"{rate:11.1f} {middle:7.2f} {late:7.2f} {used:12.2f}"
             print(f"{clients:8} {times} {megabytes(service):7,.0f}  {said}", flush=True)
         if arguments.soak:
