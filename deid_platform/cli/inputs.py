@@ -44,6 +44,15 @@ Columns = Annotated[
 Feed = Annotated[str | None, typer.Option(help="Read columns as this feed of deid.toml does; --columns adds to it.")]
 Recognizers = Annotated[Path | None, typer.Option(help="The site's own recognizers (docs/detection.md).")]
 Keep = Annotated[Path | None, typer.Option(help="Phrases that identify nobody at the site, one per line.")]
+SecretFile = Annotated[
+    Path | None,
+    typer.Option(
+        help="The key secret, for a policy with surrogates; else DEID_SECRET_FILE, DEID_SECRET or deid.toml's."
+    ),
+]
+SiteName = Annotated[
+    str | None, typer.Option(help="The site whose surrogates are used; by default deid.toml's, or `local`.")
+]
 GoldPath = Annotated[
     Path,
     typer.Argument(

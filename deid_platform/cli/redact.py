@@ -24,6 +24,8 @@ from deid_platform.cli.inputs import (
     Patients,
     Providers,
     Recognizers,
+    SecretFile,
+    SiteName,
     Spans,
     Workers,
     chat_of,
@@ -68,15 +70,8 @@ def redact(
     columns: Columns = None,
     feed: Feed = None,
     policy: Annotated[str, typer.Option(help="A shipped policy or a path to YAML.")] = "safe_harbor_plus_providers",
-    secret_file: Annotated[
-        Path | None,
-        typer.Option(
-            help="The key secret, for a policy with surrogates; else DEID_SECRET_FILE, DEID_SECRET or deid.toml's."
-        ),
-    ] = None,
-    site: Annotated[
-        str | None, typer.Option(help="The site whose surrogates are used; by default deid.toml's, or `local`.")
-    ] = None,
+    secret_file: SecretFile = None,
+    site: SiteName = None,
     detector: DetectorName = "ensemble",
     model: Models = None,
     device: Device = "cpu",

@@ -21,6 +21,8 @@ from deid_platform.cli.inputs import (
     Patients,
     Providers,
     Recognizers,
+    SecretFile,
+    SiteName,
     column_mapping,
     must_exist,
     topics_of,
@@ -50,15 +52,8 @@ def serve(
     facilities: Facilities = None,
     columns: Columns = None,
     feed: Feed = None,
-    secret_file: Annotated[
-        Path | None,
-        typer.Option(
-            help="The key secret, for a policy with surrogates; else DEID_SECRET_FILE, DEID_SECRET or deid.toml's."
-        ),
-    ] = None,
-    site: Annotated[
-        str | None, typer.Option(help="The site whose surrogates are used; by default deid.toml's, or `local`.")
-    ] = None,
+    secret_file: SecretFile = None,
+    site: SiteName = None,
     detector: DetectorName = "ensemble",
     model: Models = None,
     recognizers: Recognizers = None,
