@@ -22,9 +22,11 @@ DeliveryName = Annotated[str, typer.Argument(help="`<feed>@<watermark>`.")]
 def gate(delivery: DeliveryName, as_json: Json = False, config: Config = None) -> None:
     """Show each requirement of the gate for one delivery: its figures, its thresholds, and what to do next."""
     from deid_platform.notes import Delivery
+    from deid_platform.refresh.due import why_due
     from deid_platform.refresh.gate import delivery_standing, next_step, next_steps
 
-    found = delivery_standing(site_of(config), Delivery.parse(delivery))
+    site, chosen = site_of(config), Delivery.parse(delivery)
+    found = delivery_standing(site, chosen)
     columns = ["requirement", "state", "figure", "value", "demanded", "may be waived by", "waived until"]
     columns += ["measured on"]
     if as_json:  # a command is too long for a table; whoever reads that finds it below
@@ -45,6 +47,9 @@ def gate(delivery: DeliveryName, as_json: Json = False, config: Config = None) -
         if each.source:
             say(f"{each.name} was measured on {each.measured_on}")
     say(f"{found.delivery}: {found.state}, gate profile {found.profile}")
+    # A delivery whose files are gone is due no more.
+    for reasons in why_due(site, [each for each in site.deliveries(chosen.feed) if each == chosen]).values():
+        say(f"due: {', '.join(reasons)}")
     for step in next_steps(found):
         say(f"next: {step}")
 

@@ -11,7 +11,7 @@ import signal
 import socket
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -33,6 +33,9 @@ from deid_platform.code_location import FOLDER
 from deid_platform.errors import Code, DeidError
 from deid_platform.extras import PLATFORM
 from deid_platform.stopping import check, requested, watched
+
+if TYPE_CHECKING:
+    from deid_platform.refresh.site import Site
 
 DEMONSTRATION_NOTES = 600
 
@@ -70,6 +73,7 @@ def refresh(
         bool, typer.Option("--reread", help="Read all files to see what changed, also those that nobody touched.")
     ] = False,
     wait: Annotated[bool, typer.Option(help="Wait for a refresh that is running instead of giving up.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list what is due, and why.")] = False,
     config: Config = None,
 ) -> None:
     """Run the main job on every delivery that is new or changed, oldest first, and print the release summary."""
@@ -77,6 +81,9 @@ def refresh(
     from deid_platform.settings import config_path
 
     path = config_path(config)
+    if dry_run:
+        _tell_due(site_of(path), feed=feed, delivery=delivery)
+        return
     with watched():
         try:
             _withdraw(path)  # without the lock: whoever leaves waits for no other refresh
@@ -87,6 +94,16 @@ def refresh(
             raise typer.Exit(128 + (requested() or signal.SIGINT)) from None
     if failed:
         raise typer.Exit(1)
+
+
+def _tell_due(site: Site, *, feed: str | None, delivery: str | None) -> None:
+    """Each delivery with what makes it due, oldest first."""
+    from deid_platform.refresh.due import why_due
+
+    wanted = site.wanted(feed, delivery)
+    reasons = why_due(site, wanted)
+    for each in wanted:
+        say(f"{each.key}: due: {', '.join(reasons[each])}" if each in reasons else f"{each.key}: unchanged")
 
 
 def _refresh(path: Path, *, feed: str | None, delivery: str | None, force: bool, reread: bool, wait: bool) -> bool:

@@ -8,8 +8,8 @@
     publish     redacted notes          -> staging, gate rows, promotion (`stage`, `measure`, `gate`)
     summary     what the warehouse says -> the release summary that people read
 
-Beside these steps: which deliveries are due (`due`), without reading what nobody touched (`known_files`), what is
-hidden before any step (`withdraw`), who has left (`who_left`), what people decided about quarantined notes
+Beside these steps: what rows were made with (`provenance`) and so which deliveries are due (`due`), without reading
+what nobody touched (`known_files`), what is hidden before any step (`withdraw`), who has left (`who_left`), what people decided about quarantined notes
 (`rulings`), whether store and warehouse belong together (`restored`), one refresh at a time (`lock`); and what commands
 call: `check`, `findings`, `grants`, `extract`, `dossier`, `release_notes`.
 

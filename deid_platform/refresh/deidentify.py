@@ -148,17 +148,6 @@ def _by_language(row: Mapping[str, Any], recipe: Recipe) -> str:
     return "read" if row["status"] == CLEAN and recipe.unmeasured(row["languages"]) else str(row["status"])
 
 
-def require_named(store: NoteStore, delivery: Delivery) -> None:
-    """Refuses redacted rows that were made before a later row of one of their patients counted for them.
-
-    Raises:
-        DeidError: `not-materialized`.
-    """
-    manifest = store.manifest(tables.REDACTED_NOTES, delivery.key)
-    if manifest is not None and manifest.meta.get("later", "") != later_digest(store, delivery):
-        raise DeidError(Code.NOT_MATERIALIZED, f"{tables.REDACTED_NOTES}/{delivery.key}")
-
-
 def _clean_rows(store: NoteStore, delivery: Delivery, recipe: Recipe) -> LastRun:
     """Rows of earlier runs that may be taken over, by their cache key."""
     same = lambda manifest: manifest.meta.get("recipe") == recipe.digest  # noqa: E731

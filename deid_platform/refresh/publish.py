@@ -11,10 +11,9 @@ from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery
 from deid_platform.refresh import tables
 from deid_platform.refresh.archive import held_back
-from deid_platform.refresh.deidentify import require_named
 from deid_platform.refresh.in_force import put_in_force
+from deid_platform.refresh.provenance import require_current
 from deid_platform.refresh.restored import require_together
-from deid_platform.refresh.rulings import require_current
 from deid_platform.refresh.site import Site
 from deid_platform.refresh.topic_columns import keep_columns
 from deid_platform.refresh.withdraw import withdraw_changed
@@ -45,7 +44,6 @@ def promote_delivery(site: Site, delivery: Delivery) -> Promotion:
     withdraw_changed(site, delivery)
     require_together(site, delivery)
     require_current(site, delivery)
-    require_named(site.store, delivery)
     try:
         done = promote(site.warehouse.engine(Role.PROMOTER), delivery)
     except DeidError as error:

@@ -18,7 +18,6 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from deid_platform.errors import Code, DeidError
 from deid_platform.keys import Keyring
 from deid_platform.notes import Delivery
 from deid_platform.refresh import tables
@@ -199,17 +198,6 @@ def in_force(site: Site, delivery: Delivery, found: Decided | None = None) -> In
         return InForce()
     names = sorted(f"{note_id} {s.in_force and s.in_force.ruling} {s.ruling is None}" for note_id, s in by_note.items())
     return InForce(by_note, site.keyring.digest("rulings", *names))
-
-
-def require_current(site: Site, delivery: Delivery) -> None:
-    """Refuses redacted rows that were made before somebody decided about one of their notes.
-
-    Raises:
-        DeidError: `not-materialized`.
-    """
-    manifest = site.store.manifest(tables.REDACTED_NOTES, delivery.key)
-    if manifest is not None and manifest.meta.get("rulings", "") != in_force(site, delivery).digest:
-        raise DeidError(Code.NOT_MATERIALIZED, f"{tables.REDACTED_NOTES}/{delivery.key}")
 
 
 def _concerns(standing: Standing, delivery: Delivery) -> bool:

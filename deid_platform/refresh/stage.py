@@ -10,15 +10,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from deid_platform.corpora.structured import PREFIX
-from deid_platform.errors import Code, DeidError
 from deid_platform.keys import package_digest
 from deid_platform.notes import Delivery
 from deid_platform.refresh import tables
-from deid_platform.refresh.deidentify import require_named
 from deid_platform.refresh.findings import learn
 from deid_platform.refresh.intake import refuse_empty
 from deid_platform.refresh.marks import name_marked_notes
-from deid_platform.refresh.rulings import require_current
+from deid_platform.refresh.provenance import require_release
 from deid_platform.refresh.site import Site
 from deid_platform.refresh.structured_rows import structured_to_stage
 from deid_platform.store import Manifest
@@ -79,12 +77,7 @@ def stage_delivery(site: Site, delivery: Delivery, *, run_id: str) -> Staged:
             no row of the delivery could be read; whatever `name_marked_notes` and `warehouse.staging.stage` raise.
     """
     refuse_empty(site.store, delivery)
-    manifest = site.store.required(tables.REDACTED_NOTES, delivery.key)
-    if manifest.meta["release"] != site.release:
-        # Settings changed since these rows were made: they would be announced as what they are not.
-        raise DeidError(Code.NOT_MATERIALIZED, f"{tables.REDACTED_NOTES}/{delivery.key}")
-    require_current(site, delivery)
-    require_named(site.store, delivery)
+    manifest = require_release(site, delivery)
     name_marked_notes(site)
     withdrawals = withdrawals_of(site, delivery)
     # Twice over the rows, so that a delivery of any size streams through.

@@ -18,7 +18,7 @@ from deid_platform.corpora.feeds import topics_reading
 from deid_platform.doctor.installation import _feed
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery
-from deid_platform.refresh import due, intake, known_files, tables
+from deid_platform.refresh import due, intake, known_files, provenance, tables
 from deid_platform.refresh.known_files import SETTLED_NS
 from deid_platform.refresh.site import Site
 from deid_platform.settings import FeedSettings
@@ -56,8 +56,10 @@ def put_back(held: Site, tmp_path) -> Iterator[None]:
 def folded(monkeypatch: pytest.MonkeyPatch) -> list[Delivery]:
     """Deliveries whose topics were folded to see whether they are due."""
     seen: list[Delivery] = []
-    before = due.topics_as_of
-    monkeypatch.setattr(due, "topics_as_of", lambda store, delivery: seen.append(delivery) or before(store, delivery))
+    before = provenance.topics_as_of
+    monkeypatch.setattr(
+        provenance, "topics_as_of", lambda store, delivery: seen.append(delivery) or before(store, delivery)
+    )
     return seen
 
 
@@ -241,22 +243,23 @@ def write(store: NoteStore, dataset: str, delivery: Delivery, rows: list[dict], 
     store.write(dataset, delivery.key, [pa.Table.from_pylist(rows, schema=schema)], meta=lambda: said)
 
 
-CHANGES = {
-    late_topics: [SECOND, THIRD],
-    late_topics_of_somebody_else: [SECOND, THIRD],
-    late_topics_that_say_the_same: [],
-    late_notes_that_tell_a_name: [SECOND, THIRD],
-    late_notes_that_tell_a_name_of_somebody_else: [],
-    late_notes_without_topics_that_nobody_read_yet: [],
-    late_topics_of_which_a_row_is_lost: [SECOND, THIRD],
-    topics_taken_in_again_otherwise: ALL,
-    topics_taken_in_again_the_same: [],
-    notes_read_again_that_tell_otherwise: ALL,
-    rows_that_were_not_staged: [SECOND],
-    a_withdrawal_that_was_not_staged: [SECOND],
-    a_staging_that_is_not_what_was_promoted: [SECOND],
-    notes_of_other_files: [SECOND],
-    files_that_changed: [SECOND],
+LATER = [SECOND, THIRD]
+CHANGES: dict[Callable[..., None], tuple[list[Delivery], set[str]]] = {
+    late_topics: (LATER, {"topics or local words"}),
+    late_topics_of_somebody_else: (LATER, {"topics or local words"}),
+    late_topics_that_say_the_same: ([], set()),
+    late_notes_that_tell_a_name: (LATER, {"what other notes tell of patients"}),
+    late_notes_that_tell_a_name_of_somebody_else: ([], set()),
+    late_notes_without_topics_that_nobody_read_yet: ([], set()),
+    late_topics_of_which_a_row_is_lost: (LATER, {"code or settings of redaction"}),
+    topics_taken_in_again_otherwise: (ALL, {"topics or local words", "the delivery's files"}),
+    topics_taken_in_again_the_same: ([], set()),
+    notes_read_again_that_tell_otherwise: (ALL, {"what other notes tell of patients"}),
+    rows_that_were_not_staged: ([SECOND], {"redacted rows"}),
+    a_withdrawal_that_was_not_staged: ([SECOND], {"redacted rows"}),
+    a_staging_that_is_not_what_was_promoted: ([SECOND], {"not promoted"}),
+    notes_of_other_files: ([SECOND], {"the delivery's files"}),
+    files_that_changed: ([SECOND], {"the delivery's files"}),
 }
 
 
@@ -265,9 +268,30 @@ def test_what_breaks_a_link_makes_those_deliveries_due_that_hang_on_it(
     held, deliver, take_in, redacted, change
 ) -> None:
     change(held, deliver, take_in, redacted)
-    assert due.pending(held, ALL) == CHANGES[change]
+    deliveries, reasons = CHANGES[change]
+    assert due.pending(held, ALL) == deliveries
     # Whoever asks about one delivery alone hears the same.
-    assert [each for each in ALL if due.pending(held, [each])] == CHANGES[change]
+    assert [each for each in ALL if due.pending(held, [each])] == deliveries
+    told = due.why_due(held, ALL)
+    assert list(told) == deliveries
+    assert {reason for some in told.values() for reason in some} == reasons
+
+
+def test_what_differs_is_named_and_keeps_rows_from_being_staged_under_the_settings_of_today(held) -> None:
+    """As `deid refresh --dry-run` and `deid gate` print it."""
+    redaction = held.settings.redaction
+    changes = {
+        "policy": {"redaction": redaction.model_copy(update={"policy": "limited_dataset"})},
+        "detector": {"detection": held.settings.detection.model_copy(update={"detector": "ensemble"})},
+    }
+    for name, change in changes.items():
+        changed = Site(held.settings.model_copy(update=change))
+        assert due.why_due(changed, [SECOND]) == {SECOND: (name,)}
+        with pytest.raises(DeidError, match=f"{SECOND.key}: other {name}]") as refused:
+            provenance.require_release(changed, SECOND)
+        assert refused.value.code is Code.NOT_MATERIALIZED
+    provenance.require_release(held, SECOND)
+    assert due.why_due(held, [LATE]) == {LATE: ("new",)}
 
 
 def test_topics_that_came_again_the_same_way_are_folded_once(held, deliver, take_in, folded) -> None:
