@@ -9,9 +9,9 @@
     summary     what the warehouse says -> the release summary that people read
 
 Beside these steps: what rows were made with (`provenance`) and so which deliveries are due (`due`), without reading
-what nobody touched (`known_files`), what is hidden before any step (`withdraw`), who has left (`who_left`), what people decided about quarantined notes
-(`rulings`), whether store and warehouse belong together (`restored`), one refresh at a time (`lock`); and what commands
-call: `check`, `findings`, `grants`, `extract`, `dossier`, `release_notes`.
+what nobody touched (`known_files`), what is hidden before any step (`withdraw`), who has left (`who_left`), what people
+decided about quarantined notes (`rulings`), whether store and warehouse belong together (`restored`), one refresh at a
+time (`lock`); and what commands call: `check`, `findings`, `grants`, `extract`, `dossier`, `release_notes`.
 
 Belongs here: one function a step, each testable without an orchestrator. Does not belong here: how an
 identifier is found, replaced or promoted (the packages below), how well it is found (`bench/`), or when a step runs
