@@ -59,6 +59,7 @@ class Deidentifier:
             name=detector,
             topics=topics,
             professions=rules.hides_professions,
+            ages=rules.hides_ages,
             recognizers=_path(recognizers),
             keep=_path(keep),
             chat=prompted,

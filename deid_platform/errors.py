@@ -852,6 +852,13 @@ class Code(Enum):
         'Correct that line: {"note_id": ..., "text": ..., "spans": [[start, end, label], ...]}, offsets in characters '
         "from 0, end exclusive, inside the text.",
     )
+    PLACEHOLDERS_UNFILLED = (
+        "placeholders-unfilled",
+        "The gold marks placeholders, such as `[**Last Name**]` or `___` of MIMIC: no identifiers stand in these "
+        "notes, so that nothing can be measured on them or learned from them.",
+        "Fill them first: `deid corpora fill mimic OUT`, with the notes as a corpus of deid.toml (docs/corpora.md), "
+        "and name the gold in OUT.",
+    )
     SPANS_INVALID = (
         "spans-invalid",
         "A line of the file of --spans is invalid; the reference is the line and the reason.",

@@ -25,6 +25,7 @@ BREAK = "⏎"
 OPTIONS: dict[str, tuple[str, ...] | None] = {
     "detector": ("rules", "patterns", "gazetteer", "roster"),
     "professions": ("on", "off"),
+    "ages": ("on", "off"),
     "topics": None,
     "line ends": tuple(LINE_ENDS),
     "ignored": tuple(label.value for label in Label),
@@ -32,6 +33,7 @@ OPTIONS: dict[str, tuple[str, ...] | None] = {
 DEFAULTS = {
     "detector": ("rules",),
     "professions": ("on",),
+    "ages": ("off",),
     "topics": ("none",),
     "line ends": ("LF",),
     "ignored": (),
@@ -53,6 +55,7 @@ class Case:
     line: str
     detector: str
     professions: bool
+    ages: bool
     topics: str
     line_end: str
     ignored: frozenset[Label]
@@ -158,13 +161,14 @@ class _Reader:
         """A case for each way in which the options have a line tried."""
         options = self._options
         line_ends = options["line ends"] if BREAK in line else DEFAULTS["line ends"]
-        choices = (options["detector"], options["professions"], options["topics"], line_ends)
+        choices = (options["detector"], options["professions"], options["ages"], options["topics"], line_ends)
         for words in itertools.product(*choices):
-            detector, professions, topics, line_end = words
+            detector, professions, ages, topics, line_end = words
             yield Case(
                 *(self.file, self._section, number, line),
                 detector=detector,
                 professions=professions == "on",
+                ages=ages == "on",
                 topics=topics,
                 line_end=line_end,
                 ignored=frozenset(map(Label, options["ignored"])),

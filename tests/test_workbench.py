@@ -188,17 +188,13 @@ def test_without_a_secret_surrogates_are_refused_and_tags_are_not(dated: Path) -
     assert redact(dated, "--policy", "gdpr_it").returncode == 0
 
 
-def test_ages_under_90_stay_where_every_age_is_to_go_unless_a_recognizer_finds_them(folder: Path) -> None:
+def test_ages_under_90_go_where_the_policy_hides_every_age_and_nowhere_else(folder: Path) -> None:
     note = {"note_id": "a", "lang": "it", "text": "Il paziente ha 45 anni. La madre di 95 anni vive con lui e cammina."}
     (folder / "notes.jsonl").write_text(json.dumps(note) + "\n")
     assert redact(folder, "--policy", "gdpr_it").returncode == 0
-    assert rows(folder)[0]["text"] == "Il paziente ha 45 anni. La madre di [AGE] anni vive con lui e cammina."
-    pattern = r"  pattern: '\b(?P<value>\d{1,3}) anni\b'"
-    (folder / "ages.yaml").write_text(
-        f"recognizers:\n- name: age\n  label: AGE\n{pattern}\n  hits: ['di [[45]] anni']\n  misses: ['da anni']\n"
-    )
-    assert redact(folder, "--policy", "gdpr_it", "--recognizers", str(folder / "ages.yaml")).returncode == 0
     assert rows(folder)[0]["text"] == "Il paziente ha [AGE] anni. La madre di [AGE] anni vive con lui e cammina."
+    assert redact(folder, "--policy", "safe_harbor").returncode == 0
+    assert rows(folder)[0]["text"] == "Il paziente ha 45 anni. La madre di 90+ anni vive con lui e cammina."
 
 
 def test_a_secret_that_can_be_guessed_is_refused_and_not_shown(dated: Path) -> None:

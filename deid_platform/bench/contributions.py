@@ -60,7 +60,8 @@ def contributions(site: Site, *, progress: Callable[[int], object] = lambda _: N
                 yield note, gold
 
     # Without the language model: of what is counted here a note that it does not answer would be the end.
-    rows = contributions_on(notes(), replace(site.spec(None), chat=None), models=site.models, progress=progress)
+    spec = replace(site.spec(None), chat=None, young_unmarked=True)
+    rows = contributions_on(notes(), spec, models=site.models, progress=progress)
     table = pa.Table.from_pylist([asdict(row) for row in rows], schema=tables.CONTRIBUTION_SCHEMA)
     digest = site.spec(None).detector_digest
     site.store.write(tables.CONTRIBUTIONS, tables.ALL, [table], meta=lambda: {"detector_digest": digest})

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import ClassVar
 
@@ -16,6 +16,7 @@ from deid_platform.bench.gold_topics import sealed_topics
 from deid_platform.bench.held_out import look_at_bench
 from deid_platform.bench.lab_notes import gold_notes
 from deid_platform.bench.lab_release import ReleasedGold, released_notes
+from deid_platform.bench.sealed import marks_young
 from deid_platform.detection import DetectorSpec, NoteDetector
 from deid_platform.detection.models.loading import Models
 from deid_platform.detection.resolve.cross_note import mentioned_in
@@ -256,7 +257,8 @@ def _topics(site: Site) -> Topics:
 def _specs(site: Site) -> Mapping[str, DetectorSpec]:
     specs = {Inputs.TOPICS.value: site.spec(_topics(site)), Inputs.TEXT.value: site.spec(None)}
     # Answers that are kept would cost nothing and be the same each time.
-    return {inputs: spec.asking_anew() for inputs, spec in specs.items()}
+    young = site.policy.hides_ages and marks_young(site.store)
+    return {inputs: replace(spec.asking_anew(), young_unmarked=not young) for inputs, spec in specs.items()}
 
 
 def _of_specs(site: Site, gold: str, scores: dict[str, list[LabScore]], look: int | None) -> Measured:

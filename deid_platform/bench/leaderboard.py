@@ -115,6 +115,13 @@ class NotMeasured:
     failure: DeidError
 
 
+@dataclass(frozen=True)
+class WithoutNotes:
+    """A corpus in a locale of which no note is in its test part."""
+
+    key: CorpusKey
+
+
 def notes_to_score(site: Site, key: CorpusKey, most: int) -> NotesToScore:
     """The first notes of the test part of a corpus; no detector has read them yet.
 
@@ -247,8 +254,8 @@ def here(site: Site, plan: BenchPlan) -> tuple[list[CorpusKey], list[str]]:
 
 def carried_out(
     site: Site, plan: BenchPlan, keys: Iterable[CorpusKey], detectors: Detectors
-) -> Iterator[Measured | NotMeasured]:
-    """Measures detectors on corpora, each on the languages that it reads.
+) -> Iterator[Measured | NotMeasured | WithoutNotes]:
+    """Measures detectors on corpora, each on the languages that it reads; one without test notes is left out.
 
     Args:
         site: The installation.
@@ -261,8 +268,10 @@ def carried_out(
         DeidError: What `Leaderboard.measured` raises but failures of detectors.
     """
     board = Leaderboard(site)
-    for key in keys:
-        given = notes_to_score(site, key, plan.notes_of(key.corpus))
+    for given in notes_of_plan(site, plan, keys):
+        if isinstance(given, WithoutNotes):
+            yield given
+            continue
         for detector in detectors:
             check()
             if not detector.reads(given.language):
@@ -273,7 +282,22 @@ def carried_out(
                 if error.code not in (Code.PEER_FAILED, Code.DETECTOR_FAILED, Code.ENDPOINT_FAILED):
                     raise
                 detectors.again(detector.name)
-                yield NotMeasured(key, detector.name, error)
+                yield NotMeasured(given.key, detector.name, error)
+
+
+def notes_of_plan(site: Site, plan: BenchPlan, keys: Iterable[CorpusKey]) -> Iterator[NotesToScore | WithoutNotes]:
+    """The notes of each corpus in a locale.
+
+    Raises:
+        DeidError: What `notes_to_score` raises but `input-empty`.
+    """
+    for key in keys:
+        try:
+            yield notes_to_score(site, key, plan.notes_of(key.corpus))
+        except DeidError as error:
+            if error.code is not Code.INPUT_EMPTY:
+                raise
+            yield WithoutNotes(key)
 
 
 def _measure(detector: MeasuredDetector, given: NotesToScore, resamples: int) -> Iterator[Scored]:

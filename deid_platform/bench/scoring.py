@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from deid_platform.bench import held_out
 from deid_platform.bench.gold_topics import sealed_topics
-from deid_platform.bench.sealed import current_detections, made_of
+from deid_platform.bench.sealed import current_detections, made_of, marks_young
 from deid_platform.detection.resolve.cross_note import mentioned_in
 from deid_platform.detection.two_pass import Detection, PatientMentionIndex, SecondPass
 from deid_platform.errors import DeidError
@@ -59,12 +59,13 @@ def run_detector(
     gold = store.required(of.gold, tables.ALL)
     detector = site.spec(None).detector_digest
     words = site.every_local_word
+    young = site.policy.hides_ages and marks_young(store, of)
     known = _detected_before(store, of)
 
     def parts() -> Iterator[pa.Table]:
         for inputs, given in (("topics", topics), ("text", None)):
-            spec = replace(site.spec(given).as_measured(), local_words=words)
-            recipe = (inputs, detector, spec.dictionary_digest(site.keyring))
+            spec = replace(site.spec(given).as_measured(young_marked=young), local_words=words)
+            recipe = (inputs, detector, spec.dictionary_digest(site.keyring), *(("ages",) if young else ()))
 
             def keyed(recipe: tuple[str, ...] = recipe) -> Iterator[tuple[str, str, Note]]:
                 for note in _gold_notes(store, of):

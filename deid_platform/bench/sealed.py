@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from deid_platform.errors import Code, DeidError
 from deid_platform.keys import plain_digest
+from deid_platform.labels import Label
+from deid_platform.redaction.ages import age90
 from deid_platform.refresh import tables
 from deid_platform.store import Manifest, NoteStore
 
@@ -19,6 +21,20 @@ _MADE_OF = "made_of"
 def made_of(sealed: Manifest) -> dict[str, str]:
     """What goes into the `meta` of whatever is made of this."""
     return {_MADE_OF: plain_digest(*(part.digest for part in sealed.parts))}
+
+
+def marks_young(store: NoteStore, of: tables.BenchSet = tables.OWN) -> bool:
+    """Whether a set's gold marks ages under 90, as a site's own may; where it does not, one that is found is no error.
+
+    Raises:
+        DeidError: `not-materialized`.
+    """
+    return any(
+        age90(surface := row["text"][span.start : span.end]) == surface
+        for row in store.stream(of.gold, tables.ALL)
+        for span in tables.spans_of(row["gold"])
+        if span.label is Label.AGE
+    )
 
 
 def current_detections(store: NoteStore, of: tables.BenchSet = tables.OWN) -> Manifest:

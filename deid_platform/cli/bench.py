@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from deid_platform.bench.plan import BenchPlan
     from deid_platform.refresh.site import Site
 
+_NO_NOTES = "corpus without test notes, left out: {}"
 _MARTS = ("leaderboard", "efficiency", "token_scores", "sex_gap", "published_beside_ours", "published_coverage")
 
 
@@ -43,7 +44,7 @@ def bench(
     The corpora are those of `deid corpora`, published ones and the site's own. Peers are those of [peers] in deid.toml,
     and prompts go to the model of [llm] or else of [vllm]; what is not here is named and left out. What was measured
     and has not changed since is not measured again, so a run that was stopped goes on where it was. Exit status 1 means
-    that a detector failed on a corpus, or that the marts could not be built.
+    that a detector failed on a corpus, that nothing was measured, or that the marts could not be built.
     """
     from deid_platform.bench.plan import plan_of
     from deid_platform.settings import config_path
@@ -62,9 +63,9 @@ def bench(
 
 
 def _bench(site: Site, path: Path, plan: BenchPlan, *, dry_run: bool, marts: bool, as_json: bool) -> bool:
-    """Carries out a plan; whether a detector or the marts failed."""
+    """Carries out a plan; whether a detector or the marts failed, or nothing was measured."""
     from deid_platform.bench.detectors import Detectors
-    from deid_platform.bench.leaderboard import Measured, carried_out, here
+    from deid_platform.bench.leaderboard import Measured, WithoutNotes, carried_out, here
     from deid_platform.evaluation.sources import Source
     from deid_platform.reports.leaderboard_table import COLUMNS, board_rows
 
@@ -88,6 +89,8 @@ def _bench(site: Site, path: Path, plan: BenchPlan, *, dry_run: bool, marts: boo
                 bar.at(done, total)
                 if isinstance(it, Measured):
                     found.append(it)
+                elif isinstance(it, WithoutNotes):
+                    say(_NO_NOTES.format(it.key.partition))
                 else:
                     failures.append(it)
     for it in failures:
@@ -101,15 +104,18 @@ def _bench(site: Site, path: Path, plan: BenchPlan, *, dry_run: bool, marts: boo
             say(f"measured on {said}")
     show(COLUMNS, board_rows(scored for it in found for scored in it.scored), as_json=as_json)
     built = not marts or _build_marts(site, path)
-    return bool(failures) or not built
+    return bool(failures) or not built or not found
 
 
 def _listed(site: Site, plan: BenchPlan, keys: list[CorpusKey], detectors: Detectors) -> Iterator[tuple[Value, ...]]:
-    from deid_platform.bench.leaderboard import Leaderboard, notes_to_score
+    from deid_platform.bench.leaderboard import Leaderboard, WithoutNotes, notes_of_plan
 
     board = Leaderboard(site)
-    for key in keys:
-        given = notes_to_score(site, key, plan.notes_of(key.corpus))
+    for given in notes_of_plan(site, plan, keys):
+        if isinstance(given, WithoutNotes):
+            say(_NO_NOTES.format(given.key.partition))
+            continue
+        key = given.key
         for it in detectors:
             if it.reads(given.language):
                 yield key.corpus, key.locale, len(given.notes), it.name, board.is_measured(it, given)

@@ -32,7 +32,7 @@ from deid_platform.cli.inputs import (
     settings_or_none,
     topics_of,
 )
-from deid_platform.cli.released import asking
+from deid_platform.cli.released import asking, say_unfilled
 from deid_platform.cli.terminal import Json, counted, out, progress, say, show_json
 
 if TYPE_CHECKING:
@@ -153,6 +153,7 @@ def compare(
             as_gold=gold,
             gold_form=gold_format,
         )
+        say_unfilled(read)
         if read.notes:
             found = [_found(finder, read) for finder in finders]
     if not read.notes:

@@ -40,7 +40,8 @@ OwnPairs = Annotated[
     typer.Option(
         "--pairs",
         help='Pairs that your own physicians labelled: JSON lines {"original", "released", "changed": {"NAME": true, '
-        '...}, "note_id"?}.',
+        '...}, "note_id"?}, or CSV with the columns original, released, note_id (if there is one) and one for each '
+        "physician: yes, no or empty.",
     ),
 ]
 AsPanel = Annotated[

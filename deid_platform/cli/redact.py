@@ -138,6 +138,7 @@ def redact(
         name=detector,
         topics=topics or None,
         professions=rules.hides_professions,
+        ages=rules.hides_ages,
         recognizers=recognizers,
         keep=keep,
         models=tuple(model) if model else None,

@@ -81,7 +81,18 @@ def originals(
 
     if path != STANDARD_INPUT and not path.exists():
         raise DeidError(Code.FEED_UNREADABLE, "notes: no such file")
-    return read(path, mapping=mapping, scheme=scheme, gold_form=form)
+    notes = read(path, mapping=mapping, scheme=scheme, gold_form=form)
+    say_unfilled(notes)
+    return notes
+
+
+def say_unfilled(read: NotesRead) -> None:
+    """Warns of notes in which placeholders stand where identifiers did."""
+    if read.unfilled:
+        say(
+            f"{counted(read.unfilled, 'note')} with placeholders in brackets, as MIMIC-III writes: they are read as "
+            "text; `deid corpora fill mimic OUT` writes identifiers into them first (docs/corpora.md)"
+        )
 
 
 def releases_of(
@@ -133,7 +144,8 @@ def _made(read: NotesRead, whose: Whose, rules: Policy, settings: Settings | Non
     from deid_platform.settings import keyring_for
     from deid_platform.surrogates.date_order import NOTHING_SAID, DateWriting
 
-    base = replace(whose.base or DetectorSpec(detector_names()[0]), professions=rules.hides_professions)
+    base = whose.base or DetectorSpec(detector_names()[0])
+    base = replace(base, professions=rules.hides_professions, ages=rules.hides_ages)
     peers = {} if settings is None else {name: settings.path(path) for name, path in settings.peers.items()}
     named, *others = named_detectors.detectors([whose.detector], base, peers, lambda: asking(settings))
     if others:

@@ -44,8 +44,9 @@ def start(
     released: Annotated[
         Path | None,
         typer.Option(
-            help='What any system released of --notes, which may then be gold: JSON lines {"note_id", "text"}, CSV '
-            "or Parquet. Its removals are drawn, not those of the site's detector."
+            help='What any system released of --notes, which may then be gold: JSON lines {"note_id", "text"}, CSV, '
+            "Parquet or a folder of texts, each named as its note. Its removals are drawn, not those of the site's "
+            "detector."
         ),
     ] = None,
     rate: Annotated[
@@ -67,7 +68,8 @@ def start(
     if released is not None and notes is None:
         raise typer.BadParameter("name the originals with --notes", param_hint="--released")
     must_exist(
-        notes=None if released is not None and notes is not None and notes.is_dir() else notes, released=released
+        notes=None if released is not None and notes is not None and notes.is_dir() else notes,
+        released=None if released is not None and released.is_dir() else released,
     )
     source = checked(Source(delivery, notes, rate, released))
     number, drawn, of = draw(site_of(config), sample, whole_notes=whole_notes, source=source)

@@ -15,6 +15,7 @@ from deid_platform.corpora import Rejection
 from deid_platform.corpora.formats import FORMATS, gold_format, is_gold
 from deid_platform.corpora.formats.entities import has_entities
 from deid_platform.corpora.gold import SCHEME, Gold, read_gold
+from deid_platform.corpora.placeholders import is_placeholder
 from deid_platform.errors import Code, DeidError
 
 JSON_LINES, ENTITIES = "jsonl", "entities"
@@ -56,8 +57,17 @@ class GoldSet:
 
         Raises:
             DeidError: `gold-missing` if there is nothing; `format-unknown` if nobody said the format of a folder and
-                its files do not tell; what `read_gold` and `GoldFormat.read` raise.
+                its files do not tell; `placeholders-unfilled` at the first span that is a placeholder of MIMIC; what
+                `read_gold` and `GoldFormat.read` raise.
         """
+        for one in self._read():
+            if one.note is not None:
+                text = one.note.text
+                if any(is_placeholder(text[span.start : span.end]) for span in one.spans):
+                    raise DeidError(Code.PLACEHOLDERS_UNFILLED)
+            yield one
+
+    def _read(self) -> Iterator[Gold]:
         form = self.form or form_of(self.path)
         scheme = self.scheme or scheme_for(form)
         if form == JSON_LINES and not self.path.is_dir():

@@ -93,6 +93,16 @@ def _typed(start: int, end: int, inside: str, before: str) -> Placeholder:
     return Placeholder(start, end, kind, label, ident, _part(inside) if label in PERSONS else "", inside)
 
 
+def is_placeholder(surface: str) -> bool:
+    """Whether a marked place is a placeholder, of either release, and no identifier."""
+    return bool(_BRACKETS.fullmatch(surface) or _BLANK.fullmatch(surface))
+
+
+def has_brackets(text: str) -> bool:
+    """Whether a text has placeholders as MIMIC-III writes them; a blank of MIMIC-IV may be a line to write on."""
+    return "[**" in text and _BRACKETS.search(text) is not None
+
+
 def kind_of(inside: str) -> str:
     """The kind of a type: `first name` of "First Name7 (NamePattern1) 202"."""
     return " ".join(_DIGITS.sub(" ", _ASIDE.sub(" ", inside)).split()).casefold()

@@ -61,6 +61,7 @@ class DetectorSpec:
         topics: Dictionaries and rosters; None means the text alone.
         medical_terms: Files of an institution's own clinical terms to recover; a bare path is one term a line.
         professions: Whether professions are searched for too; few policies hide them.
+        ages: Whether ages under 90 are searched for too; few policies hide them. Older ones always are.
         recognizers: A file of the institution's own recognizers; None leaves them out.
         keep: The institution's allow list, a file of phrases that are not identifiers there; None leaves it out.
         models: Models whose candidates join those of rules and topics: names of `MODELS`, or folders that `deid train`
@@ -73,12 +74,15 @@ class DetectorSpec:
         chat_judge: The chat model that `combination.judge` names, `chat:PROMPT`.
         indirect: The chat model that tags indirect identifiers in a refresh, beside the detector; None for none.
         local_words: The institution's vocabulary, as its own notes show it (`resolve/word_counts.py`).
+        young_unmarked: Whether it reads gold in which ages under 90 are not marked, so that it leaves them out there.
+            No part of the digest: it is the same detector.
     """
 
     name: str
     topics: Topics | None = None
     medical_terms: tuple[TermsFile | Path | str, ...] = ()
     professions: bool = False
+    ages: bool = False
     recognizers: Path | str | None = None
     keep: Path | str | None = None
     models: tuple[str, ...] | None = None
@@ -90,6 +94,7 @@ class DetectorSpec:
     chat_judge: ChatJudgeSpec | None = None
     indirect: IndirectSpec | None = None
     local_words: frozenset[str] = frozenset()
+    young_unmarked: bool = False
 
     def build(self, models: Models | None = None) -> NoteDetector:
         """The detector; see `pipeline`."""
@@ -143,7 +148,8 @@ class DetectorSpec:
         chat = [it.digest for stage, it in asked.items() if it is not None and stage in self.stages]
         if self.indirect is not None:
             chat += ("indirect", self.indirect.digest)
-        chosen = (*self.stages, *models, *joined, *(("professions",) if self.professions else ()), *own, *chat)
+        sought = [name for name in ("professions", "ages") if getattr(self, name)]
+        chosen = (*self.stages, *models, *joined, *sought, *own, *chat)
         code = (package_digest(f"deid_platform.{package}") for package in ("detection", "lexicon", "text"))
         return plain_digest(plain_digest(self.name, *chosen), *code, *sorted(set(self.own_terms())))
 
@@ -245,9 +251,14 @@ class DetectorSpec:
         """The detector without the answers that its language model has given before."""
         return self if self.chat is None else replace(self, chat=replace(self.chat, answers=None))
 
-    def as_measured(self) -> DetectorSpec:
-        """The same detector where its figures decide: a note fails on which its judge gives no answer."""
-        return replace(self, chat_judge=replace(self.chat_judge, strict=True)) if self.chat_judge else self
+    def as_measured(self, *, young_marked: bool = False) -> DetectorSpec:
+        """The same detector where its figures decide: a note fails on which its judge gives no answer.
+
+        Args:
+            young_marked: Whether the gold marks ages under 90. None that the platform makes does.
+        """
+        judge = self.chat_judge and replace(self.chat_judge, strict=True)
+        return replace(self, chat_judge=judge, young_unmarked=self.ages and not young_marked)
 
     def own_terms(self) -> list[str]:
         """The institution's own clinical terms, of all files; see `lexicon.vocabularies.terms_of`."""
@@ -347,6 +358,7 @@ class _Builder:
     def _rules(self) -> Rules:
         return Rules(
             professions=self._spec.professions,
+            ages=self._spec.ages and not self._spec.young_unmarked,
             own=self._spec.site_recognizers().recognizers,
             without=[step for step in RULE_STEPS if step not in self._stages],
         )

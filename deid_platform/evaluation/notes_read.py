@@ -18,6 +18,7 @@ from deid_platform.corpora.files import MAX_CHARS
 from deid_platform.corpora.formats.delimited import written_as
 from deid_platform.corpora.gold import COMPRESSION, Gold
 from deid_platform.corpora.gold_sets import JSON_LINES, GoldSet, form_of
+from deid_platform.corpora.placeholders import has_brackets
 from deid_platform.corpora.refusals import Refusals
 from deid_platform.corpora.single_files import read_notes
 from deid_platform.corpora.source import STANDARD_INPUT, opened
@@ -36,12 +37,14 @@ class NotesRead:
         gold: Of each note; None if the file is no gold.
         refusals: Rows that were refused.
         read_as: How the notes are written, where it is not the input's name that says so.
+        unfilled: How many have placeholders in brackets, as MIMIC-III writes, in place of identifiers.
     """
 
     notes: list[Note] = field(default_factory=list)
     gold: list[Gold] | None = None
     refusals: Refusals = field(default_factory=Refusals)
     read_as: Format | None = None
+    unfilled: int = 0
 
     def __repr__(self) -> str:
         return "<NotesRead>"
@@ -86,8 +89,8 @@ def read(
         gold_form: Format of the gold; by default its files tell.
 
     Raises:
-        DeidError: `input-empty` if there is no note, or gold without a span; what `source.opened` and `GoldSet` raise.
-            Rows of other notes are refused one by one.
+        DeidError: `input-empty` if there is no note, or gold without a span; `placeholders-unfilled`; what
+            `source.opened` and `GoldSet` raise. Rows of other notes are refused one by one.
     """
     mapping = mapping or ColumnMapping({})
     shape = mapping.shapes()[Role.NOTES]
@@ -128,6 +131,7 @@ def _notes_of(path: Path, mapping: ColumnMapping, read_as: Format | None) -> Not
     ):
         if not isinstance(item, Rejection):
             found.notes.append(item)
+            found.unfilled += has_brackets(item.text)
         elif item.reason is not Reason.IMPOSSIBLE_DATE:  # such a note stands, and its date is of no use here
             found.refusals.add(item)
     if not found.notes and not found.refusals.lost:

@@ -187,6 +187,11 @@ class Policy:
         return self.labels[Label.PROFESSION] is not Action.KEEP
 
     @property
+    def hides_ages(self) -> bool:
+        """Whether ages under 90 must be found; older ones always are."""
+        return self.labels[Label.AGE] not in (Action.KEEP, Action.AGE90)
+
+    @property
     def hides_years(self) -> bool:
         """Whether a true year that stands alone goes as dates do: it moves with them, or a tag takes its place."""
         return self.labels[Label.DATE] in (Action.SURROGATE, Action.TAG)

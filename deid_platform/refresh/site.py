@@ -202,6 +202,7 @@ class Site:
             topics=topics or None,
             medical_terms=files,
             professions=self.policy.hides_professions,
+            ages=self.policy.hides_ages,
             recognizers=self.settings.path(detection.recognizers) if detection.recognizers else None,
             keep=self.settings.path(detection.keep) if detection.keep else None,
             models=None if detection.models is None else tuple(map(self.model_path, detection.models)),

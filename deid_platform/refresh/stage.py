@@ -7,7 +7,9 @@ Belongs here: which rows are staged, under which keys, and when. Does not belong
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+from typing import Any
 
 from deid_platform.corpora.structured import PREFIX
 from deid_platform.keys import package_digest
@@ -187,41 +189,30 @@ def staged_rows(site: Site, delivery: Delivery, manifest: Manifest) -> Iterator[
     def key(kind: str, source_id: str | None) -> str | None:
         return None if source_id is None else site.keyring.key(kind, source_id)
 
-    digest = manifest.meta["dictionary_digest"]
-    withdrawn = _withdrawn_notes(site, delivery)
-    for row in site.store.stream(tables.REDACTED_NOTES, delivery.key):
-        if row["note_id"] in withdrawn:
-            continue
+    def staged(row: Mapping[str, Any]) -> StagedNote:
         note_key, *former_keys = site.note_keys(delivery.feed, row["note_id"])
-        yield StagedNote(
+        return StagedNote(
             note_key=note_key,
             status=Status(row["status"]),
             text=row["text"],
             content_digest=row["content_digest"],
             dictionary_digest=digest,
             patient_key=key("patient", row["patient_id"]),
-            provider_key=key("provider", row["provider_id"]),
-            encounter_key=key("encounter", row["encounter_id"]),
+            # A row of a table beside the notes has neither these nor a date.
+            provider_key=key("provider", row.get("provider_id")),
+            encounter_key=key("encounter", row.get("encounter_id")),
             site=site.settings.site,
-            note_type=row["note_type"],
-            note_year=row["note_year"],
-            shifted_date=row["shifted_date"],
+            note_type=PREFIX + row["table"] if "table" in row else row["note_type"],
+            note_year=row.get("note_year"),
+            shifted_date=row.get("shifted_date"),
             shift_key=row.get("shift_key"),
-            language=row["language"],
+            language=row.get("language"),
             former_keys=tuple(former_keys),
         )
-    for row in structured_to_stage(site.store, delivery, manifest):
+
+    digest = manifest.meta["dictionary_digest"]
+    withdrawn = _withdrawn_notes(site, delivery)
+    notes = site.store.stream(tables.REDACTED_NOTES, delivery.key)
+    for row in chain(notes, structured_to_stage(site.store, delivery, manifest)):
         if row["note_id"] not in withdrawn:
-            note_key, *former_keys = site.note_keys(delivery.feed, row["note_id"])
-            yield StagedNote(
-                note_key=note_key,
-                status=Status(row["status"]),
-                text=row["text"],
-                content_digest=row["content_digest"],
-                dictionary_digest=digest,
-                patient_key=key("patient", row["patient_id"]),
-                site=site.settings.site,
-                note_type=PREFIX + row["table"],
-                shift_key=row["shift_key"],
-                former_keys=tuple(former_keys),
-            )
+            yield staged(row)

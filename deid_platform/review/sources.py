@@ -59,7 +59,8 @@ class Source:
     Attributes:
         delivery: Its key; None unless the notes are of a delivery.
         path: A file of notes; None unless they are of a file. Without either they are the bench's gold notes.
-        released: A file of what any system released of `path`, which may then have gold; None for our detector.
+        released: A file or folder of what any system released of `path`, which may then have gold; None for our
+            detector.
         rate: The share of notes that is taken, above 0 and up to 1: each note by itself, by a keyed digest.
         refusals: Rows of the file that were refused.
         failed: Notes of the file on which detection failed, or that were not released.
@@ -100,7 +101,8 @@ class Source:
     def digest(self, site: Site) -> str:
         """The detector's that found the spans, or the release's."""
         if self.released is not None:
-            return site.keyring.digest("released texts", file_digest(self.released))
+            files = sorted(self.released.glob("*.txt")) if self.released.is_dir() else [self.released]
+            return site.keyring.digest("released texts", *map(file_digest, files))
         if self.delivery is not None:
             return str(site.store.required(tables.REDACTED_NOTES, self.delivery).meta["detector_digest"])
         return site.spec(None).detector_digest

@@ -24,6 +24,7 @@ from deid_platform.detection.two_pass import Detection, PatientMentionIndex, Sec
 from deid_platform.detection_job import outcomes_in
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Note, Patient, Span, Topics
+from deid_platform.redaction.policy import Policy
 from deid_platform.release_note import NoteReleaser, ReleaseSpec
 from deid_platform.warm_up import made_up_note
 from deid_platform.workers import Job, Task
@@ -87,15 +88,15 @@ class ServiceJob(Job[Asked, Answered]):
     fault: ClassVar[Code] = Code.WORKER_LOST
 
     def build(self) -> _Serving:
-        """Each policy's releaser, and a detector for those that hide professions and one for the others."""
+        """Each policy's releaser, and a detector for those that hide professions, or all ages, or neither, or both."""
         detectors = {
-            hides: replace(self.detector, professions=hides)
-            for hides in {release.policy.hides_professions for release in self.releases.values()}
+            hides: replace(self.detector, professions=hides[0], ages=hides[1])
+            for hides in {_hides(release.policy) for release in self.releases.values()}
         }
         models = Models()
         return _Serving(
             {hides: (spec.pipeline(models), SecondPass(spec.cross_note_search)) for hides, spec in detectors.items()},
-            {name: (release.policy.hides_professions, release.build()) for name, release in self.releases.items()},
+            {name: (_hides(release.policy), release.build()) for name, release in self.releases.items()},
             tuple(name for name in ("gazetteer", "roster") if name in self.detector.stages),
         )
 
@@ -104,11 +105,19 @@ class ServiceJob(Job[Asked, Answered]):
         return tuple(Outcome(withheld=DeidError(self.fault)) for _ in item.notes)
 
 
+_Hides = tuple[bool, bool]
+"""Whether a policy hides professions, and whether ages under 90."""
+
+
+def _hides(policy: Policy) -> _Hides:
+    return policy.hides_professions, policy.hides_ages
+
+
 class _Serving(Task[Asked, Answered]):
     def __init__(
         self,
-        detectors: dict[bool, tuple[Pipeline, SecondPass]],
-        releasers: dict[str, tuple[bool, NoteReleaser]],
+        detectors: dict[_Hides, tuple[Pipeline, SecondPass]],
+        releasers: dict[str, tuple[_Hides, NoteReleaser]],
         knowing: Sequence[str],
     ) -> None:
         self._detectors = detectors
@@ -125,8 +134,8 @@ class _Serving(Task[Asked, Answered]):
             self([Asked((note,), (row,), policy)])
 
     def _answered(self, asked: Asked) -> Answered:
-        professions, releaser = self._releasers[asked.policy]
-        pipeline, second_pass = self._detectors[professions]
+        hides, releaser = self._releasers[asked.policy]
+        pipeline, second_pass = self._detectors[hides]
         if rows := Topics.of(asked.patients):
             pipeline = pipeline.extended(self._stages(rows), after=_BEFORE_ROSTER)
             releaser = releaser.knowing(rows)

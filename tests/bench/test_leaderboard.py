@@ -22,11 +22,13 @@ from sqlalchemy import text
 from toy_engine import engine, weights
 
 from assets import leaderboard as assets
+from deid_platform.bench import leaderboard
 from deid_platform.bench.corpora import CorpusKey
 from deid_platform.bench.detectors import Detectors, peer_of
 from deid_platform.bench.leaderboard import (
     Leaderboard,
     Measured,
+    NotesToScore,
     NotMeasured,
     carried_out,
     claims_of_peers,
@@ -436,6 +438,24 @@ def test_the_command_lists_measures_and_ends_with_a_table(site: Site) -> None:
     assert {row["language"] for row in table if row["detector"] == "rules"} == {"English", "others"}
     unknown = deid("bench", "--plan", "paper")
     assert (unknown.returncode, unknown.stderr.split()[0]) == (1, "plan-unknown")
+
+
+@pytest.mark.parametrize("which", ["asq_phi", ""])
+def test_a_corpus_without_test_notes_is_named_and_the_others_are_measured(
+    site: Site, which: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def notes(site: Site, key: CorpusKey, most: int) -> NotesToScore:
+        if key.corpus.startswith(which):
+            raise DeidError(Code.INPUT_EMPTY, key.partition)
+        return notes_to_score(site, key, most)
+
+    monkeypatch.setattr(leaderboard, "notes_to_score", notes)
+    listed = deid("bench", "--dry-run", "--json")
+    assert "corpus without test notes, left out: asq_phi.en_US" in listed.stderr
+    done = deid("bench", "--json", "--no-marts")
+    assert "corpus without test notes, left out: asq_phi.en_US" in done.stderr
+    # Where nothing is left to measure, whoever called is told.
+    assert (done.returncode, bool(done.stdout)) == ((0, True) if which else (1, False)), done.stderr
 
 
 def test_corpora_are_pooled_by_their_words_and_not_by_their_number() -> None:

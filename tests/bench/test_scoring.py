@@ -9,12 +9,14 @@ import os
 from dataclasses import replace
 from datetime import date
 
+import pyarrow as pa
 import pytest
 
 from deid_platform.bench import held_out, lab, measured_notes, scoring
 from deid_platform.errors import Code, DeidError
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Span
+from deid_platform.redaction.policy import load_policy
 from deid_platform.refresh import tables
 from deid_platform.refresh.site import Site
 from deid_platform.warehouse.roles import Role
@@ -117,6 +119,24 @@ def test_scores_come_with_and_without_topics_and_are_recorded_once(site, arrived
     assert held == figures
     headline = site.store.manifest(tables.METRICS, tables.ALL).meta["headline"]
     assert headline["topics"]["recall"]["value"] == headline["topics"]["recall_conservative"]["value"] == 1.0
+
+
+@pytest.mark.parametrize("policy", ["gdpr_it", "safe_harbor"])
+@pytest.mark.parametrize("marked", [(), [[2, 4, "AGE"]]])
+def test_an_age_under_90_that_the_gold_does_not_mark_is_no_error(site, arrived, policy, marked, monkeypatch) -> None:
+    monkeypatch.setitem(vars(site), "policy", load_policy(policy))
+    write_gold(site, {"1": [[4, 16, "PATIENT"]], "2": []})
+    measured_notes.build_test_set(site)
+    measured_notes.collect_gold(site)
+    note = {"note_id": "1", "text": "A 72-year-old man is well.", "gold": marked}
+    span = {"source": "gold", "score": 1.0, "label": "AGE"}
+    gold = [{**note, "gold": [{**span, "start": start, "end": end} for start, end, _ in marked], "clinical": []}]
+    table = pa.Table.from_pylist(gold, schema=tables.GOLD_SCHEMA)
+    site.store.write(tables.GOLD_NOTES, tables.ALL, [table], meta=lambda: {"gold": "site"})
+    monkeypatch.setattr(held_out, "seal_bench", lambda *_: None)
+    scoring.run_detector(site)
+    found = [row["spans"] for row in site.store.rows(tables.DETECTIONS, tables.ALL)]
+    assert [len(spans) for spans in found] == [int(policy == "gdpr_it" and bool(marked))] * 2
 
 
 def test_notes_that_did_not_change_are_not_detected_again(site, arrived, monkeypatch) -> None:

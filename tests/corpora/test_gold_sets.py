@@ -116,3 +116,31 @@ def test_another_format_may_be_told(tmp_path: Path) -> None:
     told = ("--gold-format", "conll", "--scheme", "i2b2-2014", "--resamples", "2")
     assert run("evaluate", tmp_path / "notes.words", "--detector", "rules", *told)[0] == 0
     assert run("evaluate", tmp_path / "nothing", "--detector", "rules")[0] == 1
+
+
+RAW = "Ms. [**Known lastname 202**] came on [**2151-7-16**]."
+
+
+@pytest.mark.parametrize("how", ["mimic3", "jsonl"])
+@pytest.mark.parametrize("command", ["evaluate", "compare"])
+def test_placeholders_are_no_gold_until_they_are_filled(tmp_path: Path, how: str, command: str) -> None:
+    if how == "mimic3":
+        (tmp_path / "NOTEEVENTS.csv").write_text(f'{MIMIC}1,7,,,,,Nursing,Report,,,"{RAW}"\n')
+        path = tmp_path
+    else:
+        path = tmp_path / "gold.jsonl"
+        path.write_text(json.dumps({"note_id": "1", "text": RAW, "spans": [[4, 28, "PATIENT"]]}) + "\n")
+    detectors = ("--detector", "rules") if command == "evaluate" else ("--detectors", "rules,ensemble")
+    done = CliRunner().invoke(app, [command, str(path), *detectors, "--resamples", "2"])
+    assert isinstance(done.exception, DeidError)
+    assert (done.exit_code, done.stdout, done.exception.code) == (1, "", Code.PLACEHOLDERS_UNFILLED)
+    assert "deid corpora fill mimic" in str(done.exception)
+
+
+def test_notes_with_placeholders_and_no_gold_are_compared_with_a_warning(tmp_path: Path) -> None:
+    path = tmp_path / "notes.jsonl"
+    rows = [{"note_id": "1", "text": RAW}, {"note_id": "2", "text": "Seen by Dr. Alan Reed. Signed: ___"}]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    status, _, errors = run("compare", path, "--detectors", "rules,ensemble", "--resamples", "2")
+    assert status == 0
+    assert "1 note with placeholders in brackets" in " ".join(errors.split())

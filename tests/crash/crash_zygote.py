@@ -47,7 +47,10 @@ def _read_what_every_refresh_reads() -> None:
         notes.write_text("".join(json.dumps({"note_id": note.note_id, "text": note.text}) + "\n" for note in written))
         policy = load_policy(settings.redaction.policy)
         spec = DetectorSpec(
-            settings.detection.detector, topics=hospital[0].topics, professions=policy.hides_professions
+            settings.detection.detector,
+            topics=hospital[0].topics,
+            professions=policy.hides_professions,
+            ages=policy.hides_ages,
         )
         redact_file(notes, Path(folder) / "redacted.jsonl", spec=spec, policy=policy, engine=LocalEngine())
     # A thread more, and a fork could inherit a lock that nobody opens.

@@ -83,18 +83,18 @@ def later(topics: Topics) -> Topics:
 
 
 @pytest.fixture(scope="session")
-def built(topics: Topics) -> Callable[[str, bool, bool], NoteDetector]:
-    """Builds a detector from a recipe, with topics or without, with professions or without; each once a process."""
+def built(topics: Topics) -> Callable[..., NoteDetector]:
+    """Builds a detector from a recipe, with topics, professions and ages under 90 or without; each once a process."""
 
     @cache
-    def _built(name: str, known: bool, professions: bool) -> NoteDetector:
-        return DetectorSpec(name, topics if known else None, professions=professions).build()
+    def _built(name: str, known: bool, professions: bool, ages: bool = False) -> NoteDetector:
+        return DetectorSpec(name, topics if known else None, professions=professions, ages=ages).build()
 
     return _built
 
 
 @pytest.fixture(scope="session")
-def find(built: Callable[[str, bool, bool], NoteDetector]) -> Callable[..., Found]:
+def find(built: Callable[..., NoteDetector]) -> Callable[..., Found]:
     """What a recipe finds in a text, as (surface, label) in order; `known` gives it the topics."""
 
     def _find(text: str, *, patient: str | None = None, name: str = "rules", known: bool = False) -> Found:
@@ -105,6 +105,6 @@ def find(built: Callable[[str, bool, bool], NoteDetector]) -> Callable[..., Foun
 
 
 @pytest.fixture(scope="session")
-def found_in(built: Callable[[str, bool, bool], NoteDetector]) -> Callable[[str], str]:
+def found_in(built: Callable[..., NoteDetector]) -> Callable[[str], str]:
     """A text with marks around what the rules find in it alone, professions too."""
     return lambda text: marked(text, built("rules", False, True).detect([Note("n", text)])[0])

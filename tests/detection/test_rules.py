@@ -111,6 +111,26 @@ def test_a_profession_takes_the_label_of_nothing_else() -> None:
 
 
 @pytest.mark.parametrize("name", policy_names())
+def test_ages_under_90_are_sought_where_a_policy_hides_them(name: str) -> None:
+    policy = load_policy(name)
+    assert policy.hides_ages == (name == "gdpr_it")
+    spec, plain = DetectorSpec("patterns", ages=policy.hides_ages), DetectorSpec("patterns")
+    note = Note("n", "A 72-year-old man, whose mother is a 93-year-old widow.")
+    found = [note.text[s.start : s.end] for s in spec.build().detect([note])[0]]
+    assert found == (["72", "93"] if policy.hides_ages else ["93"])
+    # The bench approves the one and not the other.
+    assert (spec.detector_digest != plain.detector_digest) == policy.hides_ages
+
+
+def test_gold_without_ages_under_90_is_read_without_them_by_the_same_detector() -> None:
+    spec = DetectorSpec("patterns", ages=True)
+    note = Note("n", "A 72-year-old man.")
+    found = {marked: spec.as_measured(young_marked=marked).build().detect([note])[0] for marked in (False, True)}
+    assert [bool(found[marked]) for marked in (False, True)] == [False, True]
+    assert spec.as_measured().detector_digest == spec.detector_digest
+
+
+@pytest.mark.parametrize("name", policy_names())
 def test_professions_are_sought_where_a_policy_hides_them(name: str) -> None:
     policy = load_policy(name)
     assert policy.hides_professions == (name == "gdpr_it")

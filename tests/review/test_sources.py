@@ -160,3 +160,20 @@ def test_a_release_without_its_originals_is_refused(reviewed, tmp_path):
         checked(Source(released=release(tmp_path).released))
     done = deid("review", "start", "--released", str(tmp_path / "theirs.jsonl"), folder=tmp_path)
     assert (done.returncode, "--notes" in done.stderr) == (2, True)
+
+
+def test_a_release_may_be_a_folder_of_texts(reviewed, tmp_path):
+    site = reviewed()
+    folder = tmp_path / "theirs"
+    folder.mkdir()
+    for number in range(2):
+        (folder / f"r{number}.txt").write_text("[NAME] came with [DRUG] on [DATE]. Seen by Paget.")
+    source = Source(path=release(tmp_path).path, released=folder)
+    assert start(site, 99, source=source) == (1, 6, 6)
+    before = source.digest(site)
+    (folder / "r1.txt").write_text("[NAME] came.")
+    assert source.digest(site) != before
+    missing = deid("review", "start", "--notes", str(source.path), "--released", str(tmp_path / "no"), folder=tmp_path)
+    assert missing.returncode != 0
+    taken = deid("review", "start", "--notes", str(source.path), "--released", str(folder), folder=tmp_path)
+    assert "no such file" not in taken.stderr

@@ -29,6 +29,7 @@ TABLES = (
     "en/organizations", "en/employers", "en/professions", "en/landmarks", "en/prose_places", "en/record_context",
     "it/people", "it/addresses", "it/organizations", "it/identifiers", "it/dates", "it/terse_notes", "it/initials",
     "es/addresses", "spelled/numbers", "shared/days", "shared/rooms", "shared/signers", "shared/markup",
+    "shared/any_ages",
 )  # fmt: skip
 """In the order in which they are read: a table may use the fragments of those before it."""
 _LANGUAGES = (en, it, es, spelled, shared)
@@ -86,6 +87,7 @@ def _recognizer(entry: dict[str, Any], fragments: dict[str, str]) -> Recognizer:
         validator=validator_named(entry["validator"]) if "validator" in entry else None,
         ignore_case=entry.get("ignore_case", False),
         lists=tuple(entry.get("lists", ())),
+        any_age=entry.get("any_age", False),
     )
 
 

@@ -40,6 +40,7 @@ class Rules:
         timeout_s: Seconds of processor time that one pattern may take on one window.
         remembered: Code points of text whose verdicts are kept for when it recurs; 0 recognises all text anew.
         professions: Whether they are sought.
+        ages: Whether ages under 90 are; older ones always are.
         own: A site's own recognizers, beside the shipped ones.
         without: Steps of `RULE_STEPS` to leave out.
     """
@@ -50,6 +51,7 @@ class Rules:
         timeout_s: float = TIMEOUT_S,
         remembered: int = CAPACITY,
         professions: bool = False,
+        ages: bool = False,
         own: Sequence[Recognizer] = (),
         without: Collection[str] = (),
     ) -> None:
@@ -59,8 +61,10 @@ class Rules:
         self._recognizers = load_recognizers()
         self._own = tuple(own)
         self._index = _anchor_index()
-        unsought = frozenset() if professions else _alone(Label.PROFESSION)
-        self._sought = [number not in unsought for number in range(len(self._recognizers))]
+        self._sought = [
+            (professions or recognizer.labels != {Label.PROFESSION}) and (ages or not recognizer.any_age)
+            for recognizer in self._recognizers
+        ]
         self._without = frozenset(without)
         self._steps = [step for name, step in _ON_PARAGRAPHS.items() if name not in self._without]
 
@@ -157,12 +161,6 @@ class Rules:
 @lru_cache(maxsize=1)
 def _anchor_index() -> AnchorIndex:
     return AnchorIndex([recognizer.anchors for recognizer in load_recognizers()])
-
-
-@lru_cache
-def _alone(label: Label) -> frozenset[int]:
-    """The numbers of the recognizers that find one label and no other."""
-    return frozenset(number for number, recognizer in enumerate(load_recognizers()) if recognizer.labels == {label})
 
 
 def rows_across(text: str, cuts: Sequence[int]) -> Iterator[Candidate]:

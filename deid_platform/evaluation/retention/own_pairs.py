@@ -5,7 +5,8 @@ Belongs here: reading such pairs, and a judge beside several people. Does not be
 
     {"original": ..., "released": ..., "changed": {"anna": true, "ben": false}, "note_id": ...?}
 
-A line a pair; `changed` is what each physician says, null where one did not read it, or a list of as many. After
+A line a pair, or a row of a table in CSV with a column for each physician, whose cells say yes, no or nothing. In JSON
+lines `changed` is what each physician says, null where one did not read it, or a list of as many. After
 Aghakasiri 2025: the label is what more than half of those say who read the pair (tables 7 and 8, and Cohen's kappa with
 it); Pearson's and Spearman's correlations are with the mean of all of them, pair by pair and, where pairs name their
 notes, note by note (table 4). Fleiss' kappa is over the pairs that every physician read (1971, Psychological Bulletin
@@ -14,8 +15,10 @@ notes, note by note (table 4). Fleiss' kappa is over the pairs that every physic
 
 from __future__ import annotations
 
+import csv
+import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,6 +33,8 @@ from deid_platform.evaluation.retention.judge_validation import (
 )
 from deid_platform.evaluation.retention.judges import ChunkPair, Verdict
 
+_OF_PAIR = ("original", "released", "note_id")
+_SAID = {**dict.fromkeys(("true", "yes", "1"), True), **dict.fromkeys(("false", "no", "0"), False)}
 MAJORITY = "majority of physicians"
 """The group of labels that more than half of the physicians give."""
 
@@ -88,17 +93,20 @@ class BesidePhysicians:
 
 
 def own_pairs(path: Path) -> list[OwnPair]:
-    """The pairs of a file of JSON lines.
+    """The pairs of a file of JSON lines, or of a table whose name ends in .csv.
 
     Raises:
         DeidError: `gold-missing` if there is no such file; `gold-invalid` with the line's number and what is wrong;
             `input-empty`.
     """
     try:
-        lines = path.read_text("utf-8").splitlines()
+        text = path.read_text("utf-8-sig")
     except (OSError, ValueError):
         raise DeidError(Code.GOLD_MISSING) from None
-    pairs = [_pair(number, line) for number, line in enumerate(lines, start=1) if line.strip()]
+    if path.suffix.lower() == ".csv":
+        pairs = list(_rows(text))
+    else:
+        pairs = [_pair(number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
     if not pairs:
         raise DeidError(Code.INPUT_EMPTY, "pairs")
     return pairs
@@ -181,6 +189,28 @@ def _pair(number: int, line: str) -> OwnPair:
     if note is not None and not isinstance(note, str | int):
         raise DeidError(Code.GOLD_INVALID, f"line {number}: note_id is neither text nor number")
     return OwnPair(row["original"], row["released"], votes, None if note is None else str(note))
+
+
+def _rows(text: str) -> Iterator[OwnPair]:
+    table = csv.DictReader(io.StringIO(text, newline=""), strict=True)
+    try:
+        for row in table:
+            yield _of_row(table.line_num, row)
+    except csv.Error:
+        raise DeidError(Code.GOLD_INVALID, f"line {table.line_num + 1}: not CSV") from None
+
+
+def _of_row(number: int, row: dict[Any, Any]) -> OwnPair:
+    if None in row or None in row.values():
+        raise DeidError(Code.GOLD_INVALID, f"line {number}: more or fewer cells than the first line")
+    for key in ("original", "released"):
+        if key not in row:
+            raise DeidError(Code.GOLD_INVALID, f"line {number}: {key} is no text")
+    said = {name: cell.strip().casefold() for name, cell in row.items() if name not in _OF_PAIR}
+    votes = {name: _SAID[word] for name, word in said.items() if word in _SAID}
+    if not votes or any(word and word not in _SAID for word in said.values()):
+        raise DeidError(Code.GOLD_INVALID, f"line {number}: changed is no vote of anybody")
+    return OwnPair(row["original"], row["released"], votes, row.get("note_id") or None)
 
 
 def _votes(said: Any) -> dict[str, bool]:

@@ -6,7 +6,7 @@ is a yardstick of which (`words.py`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from deid_platform.reports.dossier.facts import Dossier, Reading
 from deid_platform.reports.dossier.verdict import between, percent
@@ -17,29 +17,8 @@ TITLES = ("of", "measure", "this release, 95% interval", "by chance", "the text 
 Row = tuple[str, str, str, str, str, str, str]
 
 
-def attack_tables(
-    dossier: Dossier,
-    families: Sequence[str],
-    captions: Mapping[str, str],
-    sources: Callable[[Dossier, str], str],
-) -> list[tuple[str, list[Row]]]:
-    """A table for each family of attacks of which there is a figure.
-
-    Args:
-        dossier: The facts.
-        families: In the order in which they are shown.
-        captions: Family -> what it is.
-        sources: Where the figures of a family are from.
-    """
-    tables = []
-    for family in families:
-        rows = [row for inputs in INPUTS for row in _rows(dossier, family, inputs)]
-        if rows:
-            tables.append((f"{captions[family]}. On {sources(dossier, family)}", rows))
-    return tables
-
-
-def _rows(dossier: Dossier, family: str, inputs: str) -> Iterator[Row]:
+def attack_rows(dossier: Dossier, family: str, inputs: str) -> Iterator[Row]:
+    """The lines of a family of attacks, each figure that has a yardstick beside what it is measured against."""
     readings = list(dossier.of_family(family, inputs=inputs))
     beside = {(it.subject, it.measure): it for it in readings}
     for it in readings:

@@ -7,11 +7,12 @@ The file is the same for the same facts, so that its digest names it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
 
 from deid_platform.evaluation.sources import NO_TOPICS
 from deid_platform.labels import Label
-from deid_platform.reports.dossier.attacks import TITLES, attack_tables
+from deid_platform.reports.dossier.attacks import TITLES, attack_rows
 from deid_platform.reports.dossier.bars import bars
 from deid_platform.reports.dossier.decide import headline, looks
 from deid_platform.reports.dossier.facts import Dossier, HeldOut, Reading, counted
@@ -23,6 +24,7 @@ from deid_platform.reports.pages import template
 from deid_platform.reports.release_notes import DATES
 from deid_platform.reports.summary import INPUTS
 
+Row = TypeVar("Row", bound=tuple[str, ...])
 _MEASURES = (
     *("recall", "recall_conservative", "precision", "f1", "recall_of_site", "precision_of_site", "entity_recall"),
     *("leak_rate", "words_kept", "clinical_retention"),
@@ -95,12 +97,12 @@ def dossier_html(dossier: Dossier) -> str:
         held_out=_held_out(dossier.held_out),
         labels=_by_label(dossier),
         bars=bars([(name, error) for name, error, _ in _errors(dossier)], str(source)),
-        found=_tables(dossier, FOUND),
-        missed=_tables(dossier, MISSED),
+        found=_tables(dossier, FOUND, _rows),
+        missed=_tables(dossier, MISSED, _rows),
         attack_titles=TITLES,
-        adversary=attack_tables(dossier, ADVERSARY, _FAMILIES, _sources),
-        medicine=_tables(dossier, MEDICINE),
-        reviewed=_tables(dossier, REVIEW),
+        adversary=_tables(dossier, ADVERSARY, attack_rows),
+        medicine=_tables(dossier, MEDICINE, _rows),
+        reviewed=_tables(dossier, REVIEW, _rows),
         unsettled=_unsettled(dossier),
         not_found=_not_measured(dossier, FOUND),
         not_attacked=_not_measured(dossier, ADVERSARY),
@@ -176,10 +178,13 @@ def _errors(dossier: Dossier) -> list[tuple[str, float, str]]:
     return sorted(found, key=lambda row: -row[1])
 
 
-def _tables(dossier: Dossier, families: Sequence[str]) -> list[tuple[str, list[tuple[str, str, str, str]]]]:
+def _tables(
+    dossier: Dossier, families: Sequence[str], rows_of: Callable[[Dossier, str, str], Iterable[Row]]
+) -> list[tuple[str, list[Row]]]:
+    """A table for each family of which there is a figure, with its caption."""
     tables = []
     for family in families:
-        rows = [row for inputs in INPUTS for row in _rows(dossier, family, inputs)]
+        rows = [row for inputs in INPUTS for row in rows_of(dossier, family, inputs)]
         if rows:
             tables.append((f"{_FAMILIES[family]}. On {_sources(dossier, family)}", rows))
     return tables

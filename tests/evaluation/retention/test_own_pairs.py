@@ -84,3 +84,30 @@ def test_votes_are_by_name_in_a_list_or_one(tmp_path: Path) -> None:
     with pytest.raises(DeidError) as error:
         own_pairs(tmp_path / "none.jsonl")
     assert error.value.code is Code.GOLD_MISSING
+
+
+def test_a_table_has_a_column_for_each_physician(tmp_path: Path) -> None:
+    path = tmp_path / "mine.csv"
+    path.write_text('\ufefforiginal,released,note_id,ann,ben\n"a, b",c,7,yes,\nd,"e\nf",,No,1\n')
+    found = own_pairs(path)
+    assert [(it.texts, it.votes, it.note_id) for it in found] == [
+        (("a, b", "c"), {"ann": True}, "7"),
+        (("d", "e\nf"), {"ann": False, "ben": True}, None),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("table", "ref"),
+    [
+        ("original,released,ann\na,b,perhaps\n", "line 2: changed is no vote of anybody"),
+        ("original,released,ann\na,b,\n", "line 2: changed is no vote of anybody"),
+        ("original,ann\na,yes\n", "line 2: released is no text"),
+        ("original,released,ann\na,b\n", "line 2: more or fewer cells than the first line"),
+        ('original,released,ann\na,"b,yes\n', "line 2: not CSV"),
+    ],
+)
+def test_a_row_that_says_nothing_is_refused_by_its_line(tmp_path: Path, table: str, ref: str) -> None:
+    (tmp_path / "mine.csv").write_text(table)
+    with pytest.raises(DeidError) as error:
+        own_pairs(tmp_path / "mine.csv")
+    assert (error.value.code, error.value.ref) == (Code.GOLD_INVALID, ref)

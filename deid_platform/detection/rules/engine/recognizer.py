@@ -25,6 +25,7 @@ of a list with columns (`lexicon/lists.py`), in any case where all its terms are
     ignore_case: optional
     lists:   optional; word lists (`lexicon/data/<list>.txt`) that the pattern names as \\L<list>, as written or in
              capitals; with `ignore_case` in any case, and with the end of a line for the space between two words
+    any_age: optional; whether it finds ages at any value, so that it runs only where a policy hides those under 90
 
 For a pattern, the end of a window is the end of the text; lookbehinds see the text before the window.
 """
@@ -69,6 +70,8 @@ class Recognizer:
     lists: tuple[str, ...] = ()
     of_site: bool = False
     """Whether a site wrote it: its pattern is not verbose, and may linger on short stretches too."""
+    any_age: bool = False
+    """Whether it finds ages under 90 too, which few policies hide."""
 
     @cached_property
     def key(self) -> Key:
