@@ -27,6 +27,17 @@ EXTRAS: Mapping[str, frozenset[str]] = {
 }
 """The modules that are imported of what each extra installs, without those that the base install has."""
 
+USES: Mapping[str, str] = {
+    PLATFORM: "`deid demo`, `deid refresh`, the warehouse",
+    "ml": "`deid train`, models of `transformers`",
+    "llm": "[vllm]",
+    "ray": 'engine = "ray"',
+    "serve": "`deid serve`",
+    "office": "workbooks and Outlook's mails",
+    "scan": "scanned pages",
+}
+"""What each extra is for."""
+
 
 def extra_of(module: str | None) -> str | None:
     """The extra that brings a module, by its full name; none if the base install has it, or nothing does."""
@@ -36,4 +47,9 @@ def extra_of(module: str | None) -> str | None:
 
 def is_installed(extra: str) -> bool:
     """Whether every module of an extra can be imported."""
-    return all(map(find_spec, EXTRAS[extra]))
+    return not lacking(extra)
+
+
+def lacking(extra: str) -> list[str]:
+    """The modules of an extra that cannot be imported."""
+    return sorted(module for module in EXTRAS[extra] if find_spec(module) is None)

@@ -143,11 +143,15 @@ class Staff(Generic[Item, Result]):
         job: Built once, by the process from which the workers are forked.
         workers: How many processes.
         preload: Modules that the server of forks imports once.
+        renewed_after: After how many batches a process ends, and another is forked in its place: what it has
+            remembered, or written to of the pages that all share, goes with it. None for never.
     """
 
-    def __init__(self, job: Job[Item, Result], workers: int, *, preload: Sequence[str] = ()) -> None:
+    def __init__(
+        self, job: Job[Item, Result], workers: int, *, preload: Sequence[str] = (), renewed_after: int | None = None
+    ) -> None:
         self._template = _Template(job, preload)
-        self._workers = [_Worker(job, self._template) for _ in range(workers)]
+        self._workers = [_Worker(job, self._template, renewed_after) for _ in range(workers)]
         self._idle: SimpleQueue[_Worker[Item, Result]] = SimpleQueue()
         for worker in self._workers:
             self._idle.put(worker)
@@ -306,9 +310,11 @@ class _Template(Generic[Item, Result]):
 class _Worker(Generic[Item, Result]):
     """One worker process, forked when first needed and again when it has died."""
 
-    def __init__(self, job: Job[Item, Result], template: _Template[Item, Result]) -> None:
+    def __init__(self, job: Job[Item, Result], template: _Template[Item, Result], renewed_after: int | None) -> None:
         self._job = job
         self._template = template
+        self._renewed_after = renewed_after
+        self._answered = 0  # batches since it was forked
         self._connection: Pipe | None = None
         self._process: int | None = None
         self._forked_from: BaseProcess | None = None
@@ -350,6 +356,7 @@ class _Worker(Generic[Item, Result]):
         """What the process answers; None if it died instead."""
         if self._connection is None:
             self._connection, self._process, self._forked_from = self._template.forked(self._process)
+            self._answered = 0
         try:
             self._connection.send(batch)
             if until is not None and not self._connection.poll(max(0.0, until - monotonic())):
@@ -362,6 +369,10 @@ class _Worker(Generic[Item, Result]):
             self.kill()
             self.close()
             return None
+        self._answered += 1
+        if self._answered == self._renewed_after:
+            self.kill()
+            self.close()
         return found
 
 

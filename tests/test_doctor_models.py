@@ -11,6 +11,7 @@ import pytest
 from command_line import deid
 
 from deid_platform.detection.models.folder import ModelFolder
+from deid_platform.detection.peers.claims import CLAIMS
 from deid_platform.detection.registry import SHIPPED
 from deid_platform.doctor import models
 from deid_platform.doctor.diagnosis import Diagnosis
@@ -66,7 +67,7 @@ def test_each_is_named_with_what_is_missing(folder: Path) -> None:
         "peer pydeid": (True, "pyDeid 1.0.1"),
         "peer gliner2:pii:weights": (False, "peer-missing [gliner2: weights]"),
         "peer philter": (False, "peer-missing [philter: no interpreter]"),
-        "peers": (True, "not in [peers], so not compared: presidio, deidentify, gliner, privacy-filter"),
+        "peers": (True, "presidio needs an interpreter with presidio-analyzer; deidentify needs an interpreter with"),
         "language model": (True, "none by [llm], none by [vllm]"),
     }
     assert {
@@ -75,6 +76,21 @@ def test_each_is_named_with_what_is_missing(folder: Path) -> None:
     assert (found["plan: model:own/torch"].good, "extra-missing" in found["plan: model:own/torch"].detail) == (
         (True, False) if find_spec("torch") else (False, True)
     )
+
+
+def test_every_peer_is_named_with_what_it_needs() -> None:
+    assert models.NEEDS.keys() == CLAIMS.keys()
+
+
+def test_a_language_model_lacks_its_weights_and_the_extra_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "deid.toml").write_text('site = "north"\n[vllm]\nmodel = "nowhere"\n')
+    monkeypatch.setattr(models, "find_spec", lambda name: None)
+    said = told(tmp_path)["language model"]
+    assert not said.good
+    assert "the extra llm is not installed" in said.detail
+    assert "model-unusable [config.json]" in said.detail
 
 
 @pytest.mark.process

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from deid_platform.doctor import examine
 from deid_platform.errors import Code, internal
-from deid_platform.extras import EXTRAS, PLATFORM, extra_of, is_installed
+from deid_platform.extras import EXTRAS, PLATFORM, USES, extra_of, is_installed
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -70,8 +71,25 @@ def test_each_library_that_is_imported_is_in_the_base_install_or_named_with_its_
 
 
 def test_every_extra_that_a_user_installs_is_one_of_the_package() -> None:
-    assert set(EXTRAS) == set(PROJECT["optional-dependencies"]) - {"dev", "test-s3"}
+    assert set(EXTRAS) == set(USES) == set(PROJECT["optional-dependencies"]) - {"dev", "test-s3"}
     assert is_installed(PLATFORM)
+
+
+def test_the_doctor_names_each_extra_that_is_missing_with_its_use_and_its_modules(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    absent = {"starlette", "torch", "ray"}
+    monkeypatch.setattr("deid_platform.extras.find_spec", lambda name: None if name in absent else object())
+    monkeypatch.chdir(tmp_path)
+    (said,) = (diagnosis.detail for diagnosis in examine() if diagnosis.subject == "extras")
+    assert said.partition(";")[0] == "llm, office, scan"
+    for line in (
+        "platform for `deid demo`, `deid refresh`, the warehouse (lacks starlette)",
+        "serve for `deid serve` (lacks starlette)",
+        "ml for `deid train`, models of `transformers` (lacks torch)",
+        'ray for engine = "ray" (lacks ray)',
+    ):
+        assert line in said
 
 
 def test_what_deid_redact_loads_is_in_the_base_install() -> None:

@@ -242,6 +242,23 @@ def test_the_profile_brings_its_thresholds_and_the_file_may_change_them(write) -
     assert load_settings(write(text)).thresholds.min_recall == 0.5
 
 
+@pytest.mark.parametrize("profile", ["demo", "production"])
+@pytest.mark.parametrize("key", ["min_recall", "max_quarantined_share", "signed_dossier"])
+def test_a_threshold_that_is_not_set_keeps_the_value_of_its_profile(write, profile: str, key: str) -> None:
+    own = load_settings(write(f'site = "n"\nprofile = "{profile}"')).thresholds
+    value = True if key == "signed_dossier" else 0.5
+    text = f'site = "n"\nprofile = "{profile}"\n[profiles.{profile}]\n{key} = {str(value).lower()}'
+    assert load_settings(write(text)).thresholds == own.model_copy(update={key: value})
+
+
+@pytest.mark.parametrize("section", ["profiles = 3", "profiles.demo = 3", "profiles.lax.min_recall = 0.1"])
+def test_what_is_no_profile_is_refused(write, section: str) -> None:
+    with pytest.raises(DeidError) as error:
+        load_settings(write(f'site = "north"\n{section}'))
+    assert error.value.code is Code.SETTINGS_INVALID
+    assert str(error.value.ref).startswith(section.partition(" ")[0].removesuffix(".min_recall"))
+
+
 def test_the_secret_is_made_once_private_and_kept(write) -> None:
     settings = load_settings(write('site = "north"'))
     with pytest.raises(DeidError) as error:

@@ -75,13 +75,11 @@ def serve(
 ) -> None:
     """Redact notes by HTTP (docs/serve.md)."""
     needs("serve")
-    from deid_platform.engine import PRELOADED
     from deid_platform.service.access import Tokens, check_listening
     from deid_platform.service.app import Limits, Service
     from deid_platform.service.queue import Queue
     from deid_platform.service.server import run
-    from deid_platform.service.setting_up import job_of
-    from deid_platform.workers import Staff
+    from deid_platform.service.setting_up import job_of, staff_of
 
     clients = Tokens.read(tokens)
     check_listening(host, clients)
@@ -105,7 +103,7 @@ def serve(
         who = "whoever has a token" if clients else "this machine alone"
         say(f"listening on http://{shown}:{taken} for {who}; forms on /docs; ends with Ctrl-C")
         names = tuple(job.releases)
-        staff = Staff(job, workers, preload=PRELOADED)
+        staff = staff_of(job, workers)
         service = Service(Queue(staff, names, workers=workers, places=queue, seconds=seconds), names, limits)
         run(service, clients, listening=listening)
 

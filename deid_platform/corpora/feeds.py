@@ -22,6 +22,7 @@ from deid_platform.corpora.scans.recognition import Engine
 from deid_platform.corpora.structured import StructuredTable
 from deid_platform.errors import Code, DeidError
 from deid_platform.settings import FeedSettings, Settings
+from deid_platform.settings.structured import StructuredSettings
 
 if TYPE_CHECKING:
     from deid_platform.corpora.sql.feed import SqlFeed
@@ -112,7 +113,7 @@ def open_database(settings: Settings, name: str) -> SqlFeed:
     from deid_platform.corpora.sql.feed import SqlFeed
     from deid_platform.corpora.sql.omop import Omop, omop_columns
     from deid_platform.corpora.sql.periods import Periods
-    from deid_platform.corpora.sql.sources import Layout, Tables
+    from deid_platform.corpora.sql.sources import Beside, Layout, Tables
 
     feed = settings.feed(name)
     tables = Tables(
@@ -147,7 +148,16 @@ def open_database(settings: Settings, name: str) -> SqlFeed:
         max_chars=feed.max_chars,
         site=settings.site,
         reading=f"{settings.site} {feed.reading}",
+        beside=tuple(
+            Beside(table, _rows_of(settings, named), named.watermark or feed.watermark, feed.schema_name)
+            for table, named in zip(structured_tables(feed), feed.structured.values(), strict=True)
+        ),
     )
+
+
+def _rows_of(settings: Settings, table: StructuredSettings) -> str | Path:
+    """The table, or the file of the query, that holds the rows of a table beside the notes."""
+    return str(table.table) if table.query is None else settings.path(table.query)
 
 
 def _format_of(feed: FeedSettings) -> FileFormat:

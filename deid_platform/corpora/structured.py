@@ -19,6 +19,7 @@ from pathlib import Path
 from deid_platform.corpora import Reason, Rejection, Role
 from deid_platform.corpora.decoding import BrokenFileError
 from deid_platform.corpora.formats.delimited import Tables
+from deid_platform.corpora.tables import Row
 from deid_platform.labels import Label
 from deid_platform.notes import Span
 
@@ -85,21 +86,36 @@ def read_structured(
     """
     seen: set[str] = set()
     for ordinal, (table, path) in enumerate(files):
-        place = 0
-        try:
-            for place, cells in tables.rows(path, Role.NOTES, max_chars=_CELL_CHARS, spool=spool):
-                made = cells if isinstance(cells, Reason) else _row(table, cells)
-                known = None if isinstance(cells, Reason) else _row_id(table, cells)
-                if not isinstance(made, Reason) and made.note_id in seen:
-                    made = Reason.DUPLICATE_ID
-                    known = None
-                if isinstance(made, Reason):
-                    yield Rejection(Role.NOTES, f"structured-{table.name}[{ordinal}]", place, made, known)
-                else:
-                    seen.add(made.note_id)
-                    yield made
-        except BrokenFileError as error:
-            yield Rejection(Role.NOTES, f"structured-{table.name}[{ordinal}]", place + 1, error.reason)
+        rows = tables.rows(path, Role.NOTES, max_chars=_CELL_CHARS, spool=spool)
+        yield from rows_of(table, rows, seen, ordinal=ordinal)
+
+
+def rows_of(
+    table: StructuredTable, rows: Iterable[Row], seen: set[str], *, ordinal: int = 0
+) -> Iterator[StructuredRow | Rejection]:
+    """The rows of one table that can be used, and why the others cannot.
+
+    Args:
+        table: How it is released.
+        rows: Place and cells of each, or why it cannot be read.
+        seen: Ids that came before, to which those of these rows are added.
+        ordinal: Which of the table's files it is, from 0.
+    """
+    named, place = f"structured-{table.name}[{ordinal}]", 0
+    try:
+        for place, cells in rows:
+            made = cells if isinstance(cells, Reason) else _row(table, cells)
+            known = None if isinstance(cells, Reason) else _row_id(table, cells)
+            if not isinstance(made, Reason) and made.note_id in seen:
+                made = Reason.DUPLICATE_ID
+                known = None
+            if isinstance(made, Reason):
+                yield Rejection(Role.NOTES, named, place, made, known)
+            else:
+                seen.add(made.note_id)
+                yield made
+    except BrokenFileError as error:
+        yield Rejection(Role.NOTES, named, place + 1, error.reason)
 
 
 def _row_id(table: StructuredTable, cells: Mapping[str, object]) -> str | None:

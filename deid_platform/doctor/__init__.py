@@ -13,7 +13,7 @@ from pathlib import Path
 from deid_platform.detection import detector_names, stage_names
 from deid_platform.doctor.diagnosis import Diagnosis, look, said
 from deid_platform.errors import Code, DeidError
-from deid_platform.extras import EXTRAS, PLATFORM, is_installed
+from deid_platform.extras import EXTRAS, PLATFORM, USES, is_installed, lacking
 from deid_platform.redaction.policy import policy_names
 from deid_platform.settings import config_path, load_settings
 
@@ -26,7 +26,7 @@ def examine(config: Path | None = None) -> list[Diagnosis]:
     """
     diagnoses = [
         Diagnosis("python", True, f"{platform.python_version()} at {sys.prefix}"),
-        Diagnosis("extras", True, ", ".join(filter(is_installed, EXTRAS)) or "none: `deid redact` needs none"),
+        Diagnosis("extras", True, _extras()),
         Diagnosis("detectors", True, ", ".join(detector_names())),
         *(Diagnosis(f"stages of {name}", True, ", ".join(stage_names(name))) for name in detector_names()[:1]),
         Diagnosis("policies", True, ", ".join(policy_names())),
@@ -46,3 +46,10 @@ def examine(config: Path | None = None) -> list[Diagnosis]:
     from deid_platform.refresh.site import Site
 
     return [*diagnoses, *of_site(Site(load_settings(config)))]
+
+
+def _extras() -> str:
+    """Which parts are there, and of the others what is missing for which use."""
+    there = ", ".join(filter(is_installed, EXTRAS)) or "none: `deid redact` needs none"
+    missing = [f"{extra} for {USES[extra]} (lacks {', '.join(names)})" for extra in EXTRAS if (names := lacking(extra))]
+    return f"{there}; not installed: {'; '.join(missing)}" if missing else there

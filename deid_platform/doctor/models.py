@@ -5,7 +5,7 @@ Belongs here: whether each is there, and what is missing of it. Does not belong 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from importlib.util import find_spec
 
@@ -28,6 +28,18 @@ _CACHE = 8 * GIB
 """Memory for keys and values that a language model's size is told beside: 64,000 tokens of a model of 8 billion."""
 
 
+NEEDS: Mapping[str, str] = {
+    "presidio": "presidio-analyzer",
+    "pydeid": "pyDeid",
+    "philter": "philter-ucsf and NLTK's tagger",
+    "deidentify": "deidentify and a model's file",
+    "gliner": "gliner and a folder of weights",
+    "gliner2": "gliner2 and a folder of weights",
+    "privacy-filter": "transformers, torch and a folder of weights",
+}
+"""What the interpreter of each peer has to have."""
+
+
 def of_models(site: Site) -> Iterator[Diagnosis]:
     """The device, the models of the detector and of the plan, the language model, and the peers."""
     yield look("device", lambda: _device(site))
@@ -38,8 +50,9 @@ def of_models(site: Site) -> Iterator[Diagnosis]:
         yield _no_engine(site)
     for name in site.settings.peers:
         yield look(f"peer {name}", partial(_peer, site, name))
-    if others := [it for it in CLAIMS if it not in {_adapter(name) for name in site.settings.peers}]:
-        yield Diagnosis("peers", True, f"not in [peers], so not compared: {', '.join(others)} (docs/peers.md)")
+    if others := [name for name in CLAIMS if name not in {_adapter(named) for named in site.settings.peers}]:
+        needed = "; ".join(f"{name} needs an interpreter with {NEEDS[name]}" for name in others)
+        yield Diagnosis("peers", True, f"not in [peers], so not compared (docs/peers.md): {needed}")
 
 
 def _models(site: Site) -> Iterator[Diagnosis]:
@@ -102,10 +115,10 @@ def _language_model(settings: EngineSettings, cards: Sequence[int]) -> Diagnosis
     folder = WeightsFolder(settings.model)
     subject, asked = "language model", settings.tensor_parallel
     found = look(subject, lambda: _weights(folder, settings))
-    if not found.good:
-        return found
     if find_spec("vllm") is None:
         return Diagnosis(subject, False, f"{found.detail}; the extra llm is not installed")
+    if not found.good:
+        return found
     if not cards:
         return Diagnosis(subject, True, f"{found.detail}; no card: on the processor")
     if len(cards) < asked:

@@ -182,12 +182,15 @@ def check_delivery(
         folder = site.settings.path(feed.path) / delivery.watermark
         return check_folder(site, delivery.feed, folder, head=head, progress=progress)
     reader = open_database(site.settings, delivery.feed)
-    rows = reader.inspect(delivery, never=site.exclusions.reason, head=head)
+    rows = chain(
+        reader.inspect(delivery, never=site.exclusions.reason, head=head), islice(reader.structured(delivery), head)
+    )
     return replace(
         _counted(rows, feed.note_types, progress),
         waiting=reader.waiting(),
         undated=tuple(reader.refused()),
         advice=reader.layout.advice(),
+        kept_back=reader.kept_back(),
     )
 
 

@@ -14,7 +14,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from deid_platform.corpora import Reason, Role
-from deid_platform.corpora.formats.fhir import Resource, cells_of, entries_of
+from deid_platform.corpora.formats.fhir import cells_of, entries_of
+from deid_platform.corpora.formats.fhir_fields import Resource
 from deid_platform.corpora.reading import MAX_CHARS
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Note, Patient
@@ -267,8 +268,8 @@ def _replaced(resource: Resource) -> Iterator[str]:
 
 
 def _with_one_holder(resource: Resource, kind: str) -> Resource:
-    """The resource as it is read: attachments where its type has them, and nowhere else."""
-    others = {holder for holder in _HOLDS.values() if holder != _HOLDS[kind]}
+    """The resource as its attachments are read: where its type has them, and nowhere else."""
+    others = {"conclusion", *_HOLDS.values()} - {_HOLDS[kind]}
     return {name: value for name, value in resource.items() if name not in others}
 
 

@@ -1,6 +1,6 @@
 """From what `deid serve` was told to what the worker processes build.
 
-Belongs here: policies, keys, detector. Does not belong here: arguments of a command.
+Belongs here: policies, keys, detector, processes. Does not belong here: arguments of a command.
 """
 
 from __future__ import annotations
@@ -9,14 +9,20 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from deid_platform.detection import DetectorSpec
+from deid_platform.engine import PRELOADED
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Topics
 from deid_platform.redaction.policy import load_policy
 from deid_platform.release_note import ReleaseSpec, languages_accepted
-from deid_platform.service.work import ServiceJob
+from deid_platform.service.work import Answered, Asked, ServiceJob
 from deid_platform.settings import keyring_for
 from deid_platform.surrogates.date_order import NOTHING_SAID
 from deid_platform.workbench import date_writing
+from deid_platform.workers import Staff
+
+RENEWED_AFTER = 250
+"""Requests after which a worker process ends for another: each has remembered words and paragraphs of some 10 to 40 kB
+by then, and written to pages that it shared; the first requests of a new one take a few hundredths longer."""
 
 
 def job_of(
@@ -60,3 +66,8 @@ def job_of(
             release.build()
     spec = DetectorSpec(name=detector, topics=topics, recognizers=recognizers, keep=keep, models=models)
     return ServiceJob(spec, releases)
+
+
+def staff_of(job: ServiceJob, workers: int) -> Staff[Asked, Answered]:
+    """The processes that read notes; none lives long enough for its memory to matter."""
+    return Staff(job, workers, preload=PRELOADED, renewed_after=RENEWED_AFTER)

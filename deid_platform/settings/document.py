@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, field_validator
 
 from deid_platform.errors import Code, DeidError, did_you_mean
 from deid_platform.keys import Keyring
@@ -65,8 +65,19 @@ class Settings(Section):
     releases: ReleaseSettings = ReleaseSettings()
     schedule: ScheduleSettings = ScheduleSettings()
     profiles: dict[Literal["demo", "production"], ProfileSettings] = {}
+    """Profile -> thresholds in place of its own; one that is not set keeps its value."""
     root: Path = Field(default=Path(), exclude=True)
     """The folder of deid.toml, against which paths are read."""
+
+    @field_validator("profiles", mode="before")
+    @classmethod
+    def _inherited(cls, profiles: object) -> object:
+        if not isinstance(profiles, dict):
+            return profiles
+        return {
+            name: PROFILES[name].model_dump() | given if name in PROFILES and isinstance(given, dict) else given
+            for name, given in profiles.items()
+        }
 
     @property
     def thresholds(self) -> ProfileSettings:

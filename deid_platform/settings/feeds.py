@@ -19,7 +19,7 @@ from deid_platform.settings.section import NoteTypeTerm, RoleName, Section, Stru
 from deid_platform.settings.structured import StructuredSettings
 
 _DATABASES = ("sql", "omop")
-_OF_FILES = ("encoding", "follow_links", "workbook_numbers", "structured")
+_OF_FILES = ("encoding", "follow_links", "workbook_numbers")
 
 
 _OF_DATABASES = {"url_env", "schema_name", "vocabulary_schema", "tables", "queries", "watermark", "watermarks"} | {
@@ -74,7 +74,7 @@ class FeedSettings(Section):
     workbook_numbers: bool = False
     """Whether whole numbers in cells of workbooks stand for their digits, where an id or a text belongs."""
     structured: dict[StructuredName, StructuredSettings] = {}
-    """Table -> how its columns are released, of files `structured-TABLE.csv` beside the notes."""
+    """Table -> how its columns are released: of files `structured-TABLE.csv` beside the notes, or of the database."""
     # Of databases alone: docs/feeds-sql.md.
     url_env: VariableName | None = None
     """The variable that holds the database's URL, whose password has no place in a file of settings."""
@@ -161,14 +161,15 @@ class FeedSettings(Section):
     def _faults(self) -> Iterator[str]:
         """What is wrong with keys that are well by themselves; only names of keys are told."""
         if self.from_database:
-            yield from (
-                f"{key} is for files"
-                for key in ("encoding", "follow_links", "workbook_numbers")
-                if key in self.model_fields_set
-            )
+            yield from (f"{key} is for files" for key in _OF_FILES if key in self.model_fields_set)
         if not self.from_database:
             yield from (
                 f"{key.removesuffix('_name')} is for databases" for key in _OF_DATABASES & self.model_fields_set
+            )
+            yield from (
+                f"structured.{name}: table, query and watermark are for databases"
+                for name, beside in self.structured.items()
+                if beside.table or beside.query or beside.watermark
             )
             return
         yield from (f"{role} is in tables and in queries" for role in self.tables if role in self.queries)
@@ -179,6 +180,11 @@ class FeedSettings(Section):
             yield from (f"watermarks.{role}: there is no such role" for role in self.watermarks if role not in roles)
             if self.vocabulary_schema:
                 yield "vocabulary_schema is for format omop"
+        for name, beside in self.structured.items():
+            if (beside.table is None) == (beside.query is None):
+                yield f"structured.{name} has to have either a table or a query"
+            if self.format == "omop" and beside.watermark is None:
+                yield f"structured.{name}.watermark has to be set"
         for role in ("notes", "withdrawn", "rejoined"):
             if self.watermarks.get(role) == "":
                 yield f"watermarks.{role} must not be empty"

@@ -7,13 +7,14 @@ such a table (`corpora/structured.py`), or what becomes of a value (`refresh/str
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field, StringConstraints, model_validator
 from pydantic_core import PydanticCustomError
 
 from deid_platform.labels import Label
-from deid_platform.settings.section import Section
+from deid_platform.settings.section import Section, TableName
 
 _OTHER = re.compile(r"[^a-z0-9]+")
 _TAKEN = frozenset({"row_key", "patient_key", "site", "release", ""})
@@ -31,6 +32,14 @@ class StructuredSettings(Section):
     """Source column -> the label of its values, which the policy treats as it does those of the notes."""
     keep: dict[str, Reason] = {}
     """Source column -> why its values identify nobody and are released as they are."""
+
+    # Of databases alone, in place of files `structured-TABLE.csv`.
+    table: TableName | None = None
+    """The table or view that holds the rows."""
+    query: Path | None = None
+    """Or a file with the one SELECT that gives them."""
+    watermark: str | None = Field(default=None, min_length=1)
+    """The column that says when a row was written or changed; by default the feed's."""
 
     @property
     def released(self) -> dict[str, str]:

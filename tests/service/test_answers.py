@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from starlette.testclient import TestClient
 
 import deid_platform
 from deid_platform.notes import Note, Patient, Topics
+from deid_platform.service.forms import PatientForm
 
 ANN = {"first_name": "Ann", "last_name": "Quillfeather", "birth_date": "1950-03-03"}
 SECRET = "6d1f0c8a94e7b25310fd86a2c7e95b40"
@@ -26,6 +28,10 @@ def asked(client: TestClient, *notes: object, path: str = "/v1/redact", **beside
     answer = client.post(path, json={"notes": list(notes), **beside})
     assert answer.status_code == 200, answer.text
     return answer.json()["notes"]
+
+
+def test_a_row_of_a_request_has_the_fields_of_the_topic() -> None:
+    assert [*PatientForm.model_fields] == [field.name for field in fields(Patient)]
 
 
 def test_a_note_is_redacted_as_python_redacts_it(client: TestClient) -> None:

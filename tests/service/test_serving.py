@@ -81,24 +81,28 @@ def _ready(process: subprocess.Popen[str], log: Path) -> Serving:
 
 def ask_and_kill(serving: Serving, kills: int) -> tuple[int, dict]:
     """The answer to a long note of which so many processes are killed while they read it."""
+    # Nothing else asks: what a process uses from here on, it uses for this note.
+    idle = {worker.pid: _used(worker) for worker in serving.workers()}
     answers: list[tuple[int, dict]] = []
     asking = threading.Thread(target=lambda: answers.append(serving.ask(text=LONG)))
     asking.start()
     for _ in range(kills):
-        while not (reading := [worker for worker in serving.workers() if _reads(worker)]):
+        while not (reading := [one for one in serving.workers() if _used(one) > idle.get(one.pid, 0.0) + 0.2]):
             assert asking.is_alive(), "the note was read before anything was killed"
             time.sleep(0.02)
         reading[0].kill()
+        assert not answers, "the note was read before its process was killed"
     asking.join(300)
     return answers[0]
 
 
-def _reads(worker: psutil.Process) -> bool:
-    """Whether it is at work since it was forked, and not killed before."""
+def _used(worker: psutil.Process) -> float:
+    """Processor seconds; none of one that was killed."""
     with suppress(psutil.NoSuchProcess):
-        used = worker.cpu_times()
-        return worker.status() != psutil.STATUS_ZOMBIE and used.user + used.system > 0.2
-    return False
+        if worker.status() != psutil.STATUS_ZOMBIE:
+            used = worker.cpu_times()
+            return used.user + used.system
+    return 0.0
 
 
 def test_notes_are_redacted_over_loopback_by_whoever_has_a_token(serving: Serving) -> None:

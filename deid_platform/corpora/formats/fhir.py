@@ -1,7 +1,7 @@
 """FHIR R4: bulk exports as NDJSON and Bundles as JSON.
 
-Belongs here: which resource holds rows of which role, and what of it is read. Does not belong here: content of
-attachments (`attachments.py`), columns and values (`rows.py`).
+Belongs here: which resource holds rows of which role, and what of it is read. Does not belong here: how a field is
+read (`fhir_fields.py`), content of attachments (`attachments.py`), columns and values (`rows.py`).
 
 A file's name begins with the type of its resources, as exports are named: `DocumentReference.ndjson`,
 `Patient.000.ndjson.gz`; a `Bundle*.json` may hold any. Only what is used is looked at: a full validation, as
@@ -15,16 +15,29 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from deid_platform.corpora import Format, Reason, Role
 from deid_platform.corpora.decoding import BrokenFileError, chunks
 from deid_platform.corpora.formats import FileFormat
 from deid_platform.corpora.formats.attachments import attached_text
 from deid_platform.corpora.formats.binaries import Binaries
+from deid_platform.corpora.formats.fhir_fields import (
+    Resource,
+    address_in,
+    author_in,
+    concept_text,
+    day_of,
+    first_in,
+    identifier_in,
+    name_in,
+    object_in,
+    objects_in,
+    referred_id,
+    strings_in,
+    telecom_in,
+)
 from deid_platform.corpora.tables import Row, table_rows, unrepeated
-
-Resource = Mapping[str, object]
 
 _NAMED = re.compile(r"(?P<type>[A-Za-z]+)[^/]*?\.(?P<ending>ndjson|json)(?:\.(?P<compression>gz|zst))?")
 _NOTES = (Role.NOTES, Role.WITHDRAWN)
@@ -39,11 +52,10 @@ _ROLES: Mapping[str, tuple[Role, ...]] = {
     "Binary": (Role.NOTES,),
 }
 _BINARY = "Binary"
+_REPORT = "DiagnosticReport"
 _BUNDLE = "Bundle"
 _LARGEST_BUNDLE = 256 << 20  # bytes; a bulk export has no limit
 _ERROR = "entered-in-error"
-_REFERENCE = re.compile(r"(?:.*/)?[A-Z][A-Za-z]+/([A-Za-z0-9.\-]{1,64})(?:/_history/.*)?\Z")
-_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _REFERRING = frozenset({"subject", "encounter", "context", "author", "performer", "resultsInterpreter"})
 _NPI, _SSN = "us-npi", "us-ssn"
 
@@ -101,9 +113,10 @@ def _filled(resource: Resource, binaries: Binaries) -> Resource:
     return {
         **resource,
         "content": [
-            {**item, "attachment": binaries.filled(_object(item, "attachment"))} for item in _items(resource, "content")
+            {**item, "attachment": binaries.filled(object_in(item, "attachment"))}
+            for item in objects_in(resource, "content")
         ],
-        "presentedForm": [binaries.filled(item) for item in _items(resource, "presentedForm")],
+        "presentedForm": [binaries.filled(item) for item in objects_in(resource, "presentedForm")],
     }
 
 
@@ -135,11 +148,11 @@ def entries_of(bundle: object) -> Iterator[tuple[int, Resource | Reason]]:
         entries = []
     names = {}
     for entry in entries:
-        resource, url = _object(entry, "resource"), entry.get("fullUrl") if isinstance(entry, dict) else None
+        resource, url = object_in(entry, "resource"), entry.get("fullUrl") if isinstance(entry, dict) else None
         if isinstance(url, str) and isinstance(resource.get("id"), str):
             names[url] = f"{resource.get('resourceType')}/{resource['id']}"
     for place, entry in enumerate(entries, start=1):
-        resource = _object(entry, "resource")
+        resource = object_in(entry, "resource")
         yield place, _resolved(resource, names) if resource else Reason.MALFORMED_ROW
 
 
@@ -165,80 +178,103 @@ def cells_of(resource: Resource, role: Role, *, max_chars: int) -> Iterator[dict
 
 
 def _notes(resource: Resource, max_chars: int) -> Iterator[dict[str, object]]:
-    """A note for each attachment; the first has the resource's id, the next ones `<id>/2` and so on."""
-    if resource.get("status") == _ERROR:
+    """A note for each attachment, and for what a report says beside them."""
+    if _is_error(resource):
         return
     shared = {
-        "patient_id": _referred(_object(resource, "subject")),
-        "encounter_id": _referred(_first(_object(resource, "context"), "encounter") or _object(resource, "encounter")),
-        "provider_id": _author(resource),
-        "note_type": next(filter(None, map(_text_of, _kinds(resource))), None),
-        "note_date": _day(resource.get("date") or resource.get("effectiveDateTime") or resource.get("issued")),
+        "patient_id": referred_id(object_in(resource, "subject")),
+        "encounter_id": referred_id(
+            first_in(object_in(resource, "context"), "encounter") or object_in(resource, "encounter")
+        ),
+        "provider_id": author_in(resource),
+        "note_type": next(filter(None, map(concept_text, _kinds(resource))), None),
+        "note_date": day_of(resource.get("date") or resource.get("effectiveDateTime") or resource.get("issued")),
         "language": resource.get("language"),
     }
-    for note_id, attachment in _attached(resource):
-        yield {"note_id": note_id, **shared, "text": attached_text(attachment, max_chars=max_chars)}
+    for note_id, held in _texts(resource):
+        text = attached_text(held, max_chars=max_chars) if isinstance(held, dict) else held
+        yield {"note_id": note_id, **shared, "text": text}
 
 
-def _attached(resource: Resource) -> Iterator[tuple[object, Resource]]:
-    """The id of each note of a resource with its attachment; an empty one where it has none."""
-    found: list[Resource] = [_object(content, "attachment") for content in _items(resource, "content")]
+def _texts(resource: Resource) -> Iterator[tuple[object, object]]:
+    """The id of each note of a resource with its attachment or its text; an empty attachment where it has neither.
+
+    The first attachment has the resource's id, the next ones `<id>/2` and so on. A conclusion has `<id>/conclusion`,
+    whether or not there are attachments: one that is added later must not take the id of another text.
+    """
     note_id = resource.get("id")
-    for number, attachment in enumerate(found or _items(resource, "presentedForm") or [{}], start=1):
-        yield f"{note_id}/{number}" if isinstance(note_id, str) and number > 1 else note_id, attachment
+    conclusion = resource.get("conclusion") if resource.get("resourceType") == _REPORT else None
+    has_conclusion = conclusion is not None and (not isinstance(conclusion, str) or bool(conclusion.strip()))
+    attachments: list[Resource] = [object_in(content, "attachment") for content in objects_in(resource, "content")]
+    attachments += () if attachments else objects_in(resource, "presentedForm")
+    if not (attachments or has_conclusion):
+        attachments.append({})
+    for number, attachment in enumerate(attachments, start=1):
+        yield _part(note_id, str(number)) if number > 1 else note_id, attachment
+    if has_conclusion:
+        # An object is no text, and must not be taken for an attachment.
+        yield _part(note_id, "conclusion"), [conclusion] if isinstance(conclusion, dict) else conclusion
+
+
+def _part(note_id: object, name: str) -> object:
+    return f"{note_id}/{name}" if isinstance(note_id, str) else note_id
+
+
+def _is_error(resource: Resource) -> bool:
+    return _ERROR in (resource.get("status"), resource.get("docStatus"))
 
 
 def _kinds(resource: Resource) -> Iterator[Resource]:
     """What may say which kind of note a resource is, the nearest first."""
-    yield from (_object(resource, name) for name in ("type", "code"))
-    yield from _items(resource, "category")
+    yield from (object_in(resource, name) for name in ("type", "code"))
+    yield from objects_in(resource, "category")
 
 
 def _withdrawn(resource: Resource, _: int) -> Iterator[dict[str, object]]:
-    if resource.get("status") == _ERROR:
-        for note_id, _attachment in _attached(resource):
+    if _is_error(resource):
+        for note_id, _text in _texts(resource):
             yield {"note_id": note_id}
 
 
 def _patients(resource: Resource, _: int) -> Iterator[dict[str, object]]:
     sex = resource.get("gender")
-    contacts = (_name(contact) for contact in _items(resource, "contact"))
+    contacts = (name_in(contact) for contact in objects_in(resource, "contact"))
     whole = (" ".join(filter(None, (c["first_name"], c["middle_name"], c["last_name"]))) for c in contacts)
     yield {
         "patient_id": resource.get("id"),
-        **_name(resource),
+        **name_in(resource),
         "birth_date": resource.get("birthDate"),
         "sex": sex[:1].upper() if isinstance(sex, str) and sex in ("female", "male") else None,
-        "mrn": _identifier(resource, "MR"),
-        "ssn": _identifier(resource, "SS", _SSN),
-        "email": _telecom(resource, "email"),
-        "phone": _telecom(resource, "phone"),
-        **_address(resource),
+        "mrn": identifier_in(resource, "MR"),
+        "ssn": identifier_in(resource, "SS", _SSN),
+        "email": telecom_in(resource, "email"),
+        "phone": telecom_in(resource, "phone"),
+        **address_in(resource),
         "relatives": "; ".join(filter(None, whole)) or None,
     }
 
 
 def _providers(resource: Resource, _: int) -> Iterator[dict[str, object]]:
-    name = _name(resource)
-    titles = _strings(_first(resource, "name"), "suffix") or _strings(_first(resource, "name"), "prefix")
+    name = name_in(resource)
+    titles = strings_in(first_in(resource, "name"), "suffix") or strings_in(first_in(resource, "name"), "prefix")
     yield {
         "provider_id": resource.get("id"),
         "first_name": name["first_name"],
         "last_name": name["last_name"],
         "title": titles[0] if titles else None,
-        "npi": _identifier(resource, "NPI", _NPI),
-        "phone": _telecom(resource, "phone"),
+        "npi": identifier_in(resource, "NPI", _NPI),
+        "phone": telecom_in(resource, "phone"),
     }
 
 
 def _facilities(resource: Resource, _: int) -> Iterator[dict[str, object]]:
-    alias = _strings(resource, "alias")
+    alias = strings_in(resource, "alias")
     yield {
         "facility_id": resource.get("id"),
         "name": resource.get("name"),
         "abbreviation": alias[0] if alias else None,
-        **_address(resource),
-        "phone": _telecom(resource, "phone"),
+        **address_in(resource),
+        "phone": telecom_in(resource, "phone"),
     }
 
 
@@ -249,96 +285,6 @@ _READ = {
     Role.PROVIDERS: _providers,
     Role.FACILITIES: _facilities,
 }
-
-
-def _object(resource: object, name: str) -> Resource:
-    found = resource.get(name) if isinstance(resource, dict) else None
-    return found if isinstance(found, dict) else {}
-
-
-def _items(resource: object, name: str) -> list[dict[str, Any]]:
-    found = resource.get(name) if isinstance(resource, dict) else None
-    return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
-
-
-def _first(resource: object, name: str) -> Resource:
-    return next(iter(_items(resource, name)), {})
-
-
-def _strings(resource: object, name: str) -> list[str]:
-    found = resource.get(name) if isinstance(resource, dict) else None
-    return [item for item in found if isinstance(item, str)] if isinstance(found, list) else []
-
-
-def _referred(reference: Resource) -> str | None:
-    """The id that a reference names, absolute or not; of a `urn:` all of it."""
-    target = reference.get("reference")
-    if not isinstance(target, str):
-        return None
-    match = _REFERENCE.match(target)
-    return match[1] if match else target if target.startswith("urn:") else None
-
-
-def _author(resource: Resource) -> str | None:
-    """The first practitioner among those who wrote or interpreted it."""
-    for name in ("author", "resultsInterpreter", "performer"):
-        for reference in _items(resource, name):
-            if "Practitioner/" in str(reference.get("reference", "")):
-                return _referred(reference)
-    return None
-
-
-def _text_of(concept: Resource) -> object:
-    return concept.get("text") or _first(concept, "coding").get("display")
-
-
-def _day(moment: object) -> object:
-    """The day of a moment where it was written; nothing where only a month or a year is known."""
-    return moment[:10] if isinstance(moment, str) and _DAY.match(moment) else None
-
-
-def _name(resource: Resource) -> dict[str, str | None]:
-    names: list[Resource] = [*_items(resource, "name"), _object(resource, "name")]
-    chosen = next((name for name in names if name.get("use") == "official"), names[0])
-    given, family = _strings(chosen, "given"), chosen.get("family")
-    if not given and not isinstance(family, str):
-        family, given = _parts(chosen.get("text"))
-    return {
-        "first_name": given[0] if given else None,
-        "middle_name": " ".join(given[1:]) or None,
-        "last_name": family if isinstance(family, str) else None,
-    }
-
-
-def _parts(whole: object) -> tuple[str | None, list[str]]:
-    """The surname and the given names of a name in one piece: "Reed, Alan" or "Alan Reed"."""
-    words = whole.split() if isinstance(whole, str) else []
-    if not words:
-        return None, []
-    surname, comma, given = " ".join(words).partition(",")
-    return (surname, given.split()) if comma else (words[-1], words[:-1])
-
-
-def _identifier(resource: Resource, code: str, system: str = "\0") -> object:
-    for identifier in _items(resource, "identifier"):
-        codes = {coding.get("code") for coding in _items(_object(identifier, "type"), "coding")}
-        if code in codes or str(identifier.get("system", "")).endswith(system):
-            return identifier.get("value")
-    return None
-
-
-def _telecom(resource: Resource, system: str) -> object:
-    return next((it.get("value") for it in _items(resource, "telecom") if it.get("system") == system), None)
-
-
-def _address(resource: Resource) -> dict[str, object]:
-    found = _first(resource, "address") or _object(resource, "address")
-    return {
-        "street": ", ".join(_strings(found, "line")) or None,
-        "city": found.get("city"),
-        "state": found.get("state"),
-        "zip": found.get("postalCode"),
-    }
 
 
 FEED = Fhir()

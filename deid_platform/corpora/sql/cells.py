@@ -35,6 +35,13 @@ def cell_of(value: object) -> object:
     return str(value) if isinstance(value, UUID) else Reason.MALFORMED_ROW
 
 
+def beside_cell_of(value: object) -> object:
+    """A value of a table beside the notes, where numbers may have a fraction and moments an hour."""
+    if isinstance(value, Decimal):
+        return format(value, "f") if value.is_finite() else Reason.MALFORMED_ROW
+    return str(value) if isinstance(value, UUID) else value
+
+
 class RowsDigest:
     """A digest of rows in any order: the sum of each row's SHA-256. PHI zone only, as a fingerprint is."""
 

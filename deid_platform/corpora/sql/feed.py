@@ -20,7 +20,8 @@ from deid_platform.corpora.sql.cells import RowsDigest
 from deid_platform.corpora.sql.connection import Database
 from deid_platform.corpora.sql.periods import Periods
 from deid_platform.corpora.sql.selection import Rows
-from deid_platform.corpora.sql.sources import EVERY, Layout
+from deid_platform.corpora.sql.sources import EVERY, Beside, Layout, Source
+from deid_platform.corpora.structured import StructuredRow, rows_of
 from deid_platform.corpora.tables import Row
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery
@@ -41,6 +42,7 @@ class SqlFeed(RowReader):
         max_chars: The longest note text, in code points.
         site: The institution, for notes that do not name theirs.
         reading: As `Reader` has it.
+        beside: Tables beside the notes.
 
     Raises:
         DeidError: `feed-mapping` for columns or defaults that cannot be used, `delivery-name` for a name
@@ -59,6 +61,7 @@ class SqlFeed(RowReader):
     max_chars: int = MAX_CHARS
     site: str | None = None
     reading: str = ""
+    beside: tuple[Beside, ...] = ()
     _shapes: Mapping[Role, Shape] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -86,6 +89,24 @@ class SqlFeed(RowReader):
         """How many rows are in no delivery yet, since their period is not closed."""
         with self._opened() as rows:
             return sum(map(rows.open, rows.sources))
+
+    def structured(self, delivery: Delivery) -> Iterator[StructuredRow | Rejection]:
+        """Rows of the tables beside the notes; see `Reader.structured`."""
+        if not self.beside:
+            return
+        with self._opened() as rows:
+            number, seen = rows.period(delivery), set[str]()
+            for beside in self.beside:
+                yield from rows_of(beside.table, rows.beside(beside, number), seen)
+
+    def kept_back(self) -> dict[str, list[str]]:
+        """The columns of the tables beside the notes that are not released, by table."""
+        if not self.beside:
+            return {}
+        with self.database.connected() as connection:
+            tables = [(beside.table, beside.found(connection, self.name)[1]) for beside in self.beside]
+        kept = {table.name: table.kept_back(names.values()) for table, names in tables}
+        return {name: columns for name, columns in kept.items() if columns}
 
     def fingerprint(self, delivery: Delivery, *, unread: Callable[[], object] = lambda: None) -> str:
         """SHA-256 over every value of every row, in whatever order; PHI zone only.
@@ -135,7 +156,7 @@ class SqlFeed(RowReader):
     ) -> dict[int, str]:
         said: dict[int, list[str]] = {number: [] for number in numbers}
         counted = rows.census(only)
-        for role in roles or Role:
+        for role in roles or rows.sources:
             if role not in rows.sources:
                 continue
             for number, (count, newest) in counted.get(role, {}).items():
@@ -148,13 +169,20 @@ class SqlFeed(RowReader):
     @contextmanager
     def _opened(self) -> Iterator[Rows]:
         with self.database.connected() as connection:
-            sources = self.layout.sources(connection, self._shapes)
+            of_roles: Mapping[Role, Source] = self.layout.sources(connection, self._shapes)
+            sources: dict[str, Source] = {role.value: source for role, source in of_roles.items()}
+            sources |= {beside.called: beside.source(connection, self.name) for beside in self.beside}
+            # The rows of one watermark are ordered by their id, as notes are.
+            shapes = {role.value: shape for role, shape in self._shapes.items()} | {
+                beside.called: Shape(Role.NOTES, {beside.table.row: "note_id"}, frozenset(), {})
+                for beside in self.beside
+            }
             today = self.periods.of(self.database.now(connection))
             yield Rows(
                 self.name,
                 connection,
                 sources,
-                self._shapes,
+                shapes,
                 self.periods,
                 today=today,
                 max_chars=self.max_chars,

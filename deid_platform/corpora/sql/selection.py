@@ -19,16 +19,18 @@ from sqlalchemy import ColumnElement, Connection, Select, case, func, literal_co
 from deid_platform.corpora import Reason, Role
 from deid_platform.corpora.decoding import BrokenFileError
 from deid_platform.corpora.rows import ID_FIELD, Shape
-from deid_platform.corpora.sql.cells import cell_of
+from deid_platform.corpora.sql.cells import beside_cell_of, cell_of
 from deid_platform.corpora.sql.connection import STREAMED
 from deid_platform.corpora.sql.periods import Periods
-from deid_platform.corpora.sql.sources import Source
+from deid_platform.corpora.sql.sources import Beside, Source
+from deid_platform.corpora.tables import Row
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery
 
 _LONG = "deid_too_long"
 _UTF8_BYTES = 4
-_NAMED_BY_NOTES = {Role.PATIENTS: "patient_id", Role.PROVIDERS: "provider_id"}
+_NAMED_BY_NOTES: Mapping[str, str] = {Role.PATIENTS: "patient_id", Role.PROVIDERS: "provider_id"}
+_IDS: Mapping[str, str] = {role.value: name for role, name in ID_FIELD.items()}
 
 
 class Rows:
@@ -37,7 +39,7 @@ class Rows:
     Args:
         feed: The feed's name.
         connection: To its database.
-        sources: The source of each role that there is.
+        sources: The source of each role that there is, and of each table beside the notes.
         shapes: The columns of each role.
         periods: How rows become deliveries.
         today: The period that is not closed yet.
@@ -48,8 +50,8 @@ class Rows:
         self,
         feed: str,
         connection: Connection,
-        sources: Mapping[Role, Source],
-        shapes: Mapping[Role, Shape],
+        sources: Mapping[str, Source],
+        shapes: Mapping[str, Shape],
         periods: Periods,
         *,
         today: int,
@@ -57,7 +59,9 @@ class Rows:
     ) -> None:
         # Text compares as text in SQLite, and 30 February has a month and a day until it is made a moment.
         self._typed = connection.dialect.name != "sqlite"
-        self.sources = dict(sources) if self._typed else {role: _moments(found) for role, found in sources.items()}
+        self.sources: dict[str, Source] = (
+            dict(sources) if self._typed else {role: _moments(found) for role, found in sources.items()}
+        )
         self._feed = feed
         self._shapes = shapes
         self._periods = periods
@@ -76,22 +80,22 @@ class Rows:
             raise DeidError(Code.FEED_UNREADABLE, delivery.key) from None
         return number
 
-    def census(self, only: int | None = None) -> dict[Role, dict[int, tuple[int, str]]]:
+    def census(self, only: int | None = None) -> dict[str, dict[int, tuple[int, str]]]:
         """Period -> number of rows and newest watermark, of every role that has watermarks; of one period or of all."""
         return {role: self._counted(role, only) for role in self._marked()}
 
-    def missing(self, role: Role) -> int:
+    def missing(self, role: str) -> int:
         """How many rows of a role are in no period."""
         mark = self.sources[role].watermark
         return 0 if mark is None else self._count(role, self._periods.missing(mark))
 
-    def loose(self, role: Role) -> int:
+    def loose(self, role: str) -> int:
         """How many rows of a role are the first delivery's because no watermark says otherwise."""
         if self.sources[role].watermark is not None:
             return self.missing(role)
         return 0 if role in _NAMED_BY_NOTES else self._count(role, true())
 
-    def open(self, role: Role) -> int:
+    def open(self, role: str) -> int:
         """How many rows of a role are in a period that is not closed."""
         mark = self.sources[role].watermark
         if mark is None:
@@ -103,7 +107,7 @@ class Rows:
         numbers = [number for role in self._marked() for number in self._counted(role, None)]
         return min(numbers, default=None)
 
-    def cells(self, role: Role, number: int) -> Iterator[Mapping[str, object]]:
+    def cells(self, role: str, number: int) -> Iterator[Mapping[str, object]]:
         """The rows of a delivery as `rows.record_of` takes them."""
         source = self.sources[role]
         try:
@@ -117,7 +121,22 @@ class Rows:
         except UnicodeDecodeError:  # of a driver that gives up its cursor
             raise BrokenFileError(Reason.INVALID_UTF8) from None
 
-    def values(self, role: Role, number: int, *, whole: bool) -> Iterator[dict[str, object]]:
+    def beside(self, table: Beside, number: int) -> Iterator[Row]:
+        """A delivery's rows of a table beside the notes; the first has those without a watermark, to be refused."""
+        source, row = self.sources[table.called], table.table.row
+        last = 0
+        try:
+            for last, values in enumerate(self.values(table.called, number, whole=True), start=1):
+                yield last, {name: beside_cell_of(value) for name, value in values.items()}
+            if source.watermark is None or not self.is_first(number):
+                return
+            lost = select(source.columns[row]).select_from(source.rows).where(self._periods.missing(source.watermark))
+            for place, (value,) in enumerate(self._connection.execute(lost, execution_options=STREAMED), last + 1):
+                yield place, {row: beside_cell_of(value), table.table.patient: Reason.MISSING_WATERMARK}
+        except UnicodeDecodeError:  # of a driver that gives up its cursor
+            raise BrokenFileError(Reason.INVALID_UTF8) from None
+
+    def values(self, role: str, number: int, *, whole: bool) -> Iterator[dict[str, object]]:
         """The values of a delivery's rows by their column's name.
 
         Args:
@@ -132,7 +151,7 @@ class Rows:
             return
         columns = {**source.columns, **source.needs}
         order = [] if source.watermark is None else [source.watermark]
-        if (identity := source.of_field(ID_FIELD.get(role, "note_id"), shape)) is not None:
+        if (identity := source.of_field(_IDS.get(role, "note_id"), shape)) is not None:
             order.append(identity)
         selected = dict(columns)
         if role is Role.NOTES:
@@ -155,11 +174,11 @@ class Rows:
             _LONG: case((text.is_(None) | fits, literal_column("0")), else_=literal_column("1")),
         }
 
-    def _text_of(self, source: Source, role: Role) -> str:
+    def _text_of(self, source: Source, role: str) -> str:
         """The name of the column that holds a note's text; empty if there is none."""
         return next((name for name in source.columns if self._shapes[role].columns.get(name) == "text"), "")
 
-    def _rest(self, role: Role, before: Collection[ColumnElement[Any]]) -> Iterator[ColumnElement[Any]]:
+    def _rest(self, role: str, before: Collection[ColumnElement[Any]]) -> Iterator[ColumnElement[Any]]:
         """Further columns to order by, so that rows with one id and one watermark come as they came before."""
         shape = self._shapes[role]
         for name, column in self.sources[role].columns.items():
@@ -168,19 +187,19 @@ class Rows:
             elif name in shape.columns and not any(column is known for known in before):
                 yield column
 
-    def _unmarked(self, role: Role) -> Iterator[Mapping[str, object]]:
+    def _unmarked(self, role: str) -> Iterator[Mapping[str, object]]:
         """Rows without a watermark, refused; of a note's, with its id: an older version of it must not stand."""
         source, shape = self.sources[role], self._shapes[role]
         if source.watermark is None:
             return
-        name = next((n for n in source.columns if shape.columns.get(n) == ID_FIELD.get(role)), None)
+        name = next((n for n in source.columns if shape.columns.get(n) == _IDS.get(role)), None)
         shown = source.columns[name] if role is Role.NOTES and name is not None else literal_column("1")
         refused: dict[str, object] = dict.fromkeys(shape.columns, Reason.MISSING_WATERMARK)
         statement = select(shown).select_from(source.rows).where(self._periods.missing(source.watermark))
         for (value,) in self._connection.execute(statement, execution_options=STREAMED):
             yield {**refused, **({name: cell_of(value)} if name is not None and role is Role.NOTES else {})}
 
-    def _condition(self, role: Role, number: int, *, whole: bool) -> ColumnElement[bool] | None:
+    def _condition(self, role: str, number: int, *, whole: bool) -> ColumnElement[bool] | None:
         """Which rows of a role are a delivery's; None if there can be none."""
         source = self.sources[role]
         if source.watermark is not None:
@@ -197,10 +216,10 @@ class Rows:
         of_delivery = self._periods.within(notes.watermark, number, typed=self._typed)
         return ours.in_(select(theirs).select_from(notes.rows).where(of_delivery))
 
-    def _marked(self) -> Iterator[Role]:
+    def _marked(self) -> Iterator[str]:
         return (role for role, source in self.sources.items() if source.watermark is not None)
 
-    def _counted(self, role: Role, only: int | None) -> dict[int, tuple[int, str]]:
+    def _counted(self, role: str, only: int | None) -> dict[int, tuple[int, str]]:
         source = self.sources[role]
         mark = source.watermark
         assert mark is not None  # noqa: S101 - of `_marked`
@@ -235,13 +254,13 @@ class Rows:
             if (mark := self.sources[role].watermark) is not None
         )
 
-    def _exists(self, role: Role, condition: ColumnElement[bool]) -> bool:
+    def _exists(self, role: str, condition: ColumnElement[bool]) -> bool:
         any_row: Select[Any] = (
             select(literal_column("1")).select_from(self.sources[role].rows).where(condition).limit(1)
         )
         return self._connection.execute(any_row).first() is not None
 
-    def _count(self, role: Role, condition: ColumnElement[bool]) -> int:
+    def _count(self, role: str, condition: ColumnElement[bool]) -> int:
         counted = select(func.count()).select_from(self.sources[role].rows).where(condition)
         return int(self._connection.execute(counted).scalar_one())
 

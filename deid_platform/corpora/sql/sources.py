@@ -1,7 +1,7 @@
 """What of a database is the rows of a role: a table, a view, or the SELECT of a file.
 
-Belongs here: finding columns, and naming them as deid.toml does. Does not belong here: which rows are whose delivery
-(`feed.py`), or OMOP's tables (`omop.py`).
+Belongs here: finding columns, and naming them as deid.toml does; the same of tables beside the notes. Does not belong
+here: which rows are whose delivery (`feed.py`), or OMOP's tables (`omop.py`).
 
 Every name goes through SQLAlchemy's quoting; none is ever formatted into a statement. A query is a file of the
 site's, as trusted as deid.toml, and read as a whole.
@@ -19,6 +19,7 @@ from sqlalchemy import ColumnElement, Connection, FromClause, Inspector, column,
 
 from deid_platform.corpora import Role
 from deid_platform.corpora.rows import Shape
+from deid_platform.corpora.structured import StructuredTable
 from deid_platform.errors import Code, DeidError
 
 EVERY = "*"
@@ -122,6 +123,52 @@ class Tables(Layout):
         return Source(rows, wanted(rows, known, shape, self.ignore, watermark), watermark)
 
 
+@dataclass(frozen=True)
+class Beside:
+    """Where the rows of a table beside the notes are.
+
+    Attributes:
+        table: How it is released.
+        rows: A table or view, `schema.table` if it is in another schema, or the file of a SELECT.
+        watermark: The column that says when a row was written.
+        schema: The schema of a table that is named without one.
+    """
+
+    table: StructuredTable
+    rows: str | Path
+    watermark: str
+    schema: str | None = None
+
+    @property
+    def called(self) -> str:
+        """What it is called beside the roles."""
+        return f"structured-{self.table.name}"
+
+    def found(self, connection: Connection, feed: str) -> tuple[FromClause, dict[str, str]]:
+        """What its rows are selected from, and its columns: name -> name in deid.toml; raises as `Tables.found`."""
+        if isinstance(self.rows, Path):
+            rows, names = queried(connection, self.rows, feed, self.called)
+        else:
+            schema, _, name = self.rows.rpartition(".")
+            table = tabled(connection, name, schema or self.schema)
+            if table is None:
+                raise DeidError(Code.FEED_TABLE, f"{feed}: {self.called}")
+            rows, names = table
+        return rows, aliases(names, self._mapped)
+
+    def source(self, connection: Connection, feed: str) -> Source:
+        """Its source, with no column that nobody mapped; raises as `Tables.found`."""
+        rows, known = self.found(connection, feed)
+        columns = {alias: rows.c[name] for name, alias in known.items() if alias in self._mapped}
+        if columns.keys() != self._mapped:
+            raise DeidError(Code.FEED_TABLE, f"{feed}: {self.called}, a column that is mapped")
+        return Source(rows, columns, marked(feed, self.called, rows, known, self.watermark))
+
+    @property
+    def _mapped(self) -> set[str]:
+        return {*self.table.labels, self.table.row, self.table.patient}
+
+
 def tabled(connection: Connection, name: str, schema: str | None) -> tuple[FromClause, tuple[str, ...]] | None:
     """A table or view with its columns; None if there is none of that name."""
     inspector: Inspector = connection.info.setdefault("deid_inspector", inspect(connection))
@@ -132,7 +179,7 @@ def tabled(connection: Connection, name: str, schema: str | None) -> tuple[FromC
     return table(name, *map(column, names), schema=schema).alias(), names
 
 
-def queried(connection: Connection, path: Path, feed: str, role: Role) -> tuple[FromClause, tuple[str, ...]]:
+def queried(connection: Connection, path: Path, feed: str, role: str) -> tuple[FromClause, tuple[str, ...]]:
     """The SELECT of a file with its columns.
 
     Raises:
@@ -163,7 +210,7 @@ def aliases(names: Iterable[str], known: Iterable[str]) -> dict[str, str]:
     }
 
 
-def marked(feed: str, role: Role, rows: FromClause, names: Iterable[str], said: str) -> ColumnElement[Any] | None:
+def marked(feed: str, role: str, rows: FromClause, names: Iterable[str], said: str) -> ColumnElement[Any] | None:
     """The watermark's column; None where none is wanted.
 
     Raises:

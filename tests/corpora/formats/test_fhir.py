@@ -111,6 +111,47 @@ def test_a_report_has_its_text_in_a_presented_form(feed):
     assert note.note_date is None  # a month is no day
 
 
+def report(**more):
+    return {"resourceType": "DiagnosticReport", "id": "r1", "subject": {"reference": "Patient/p1"}, **more}
+
+
+FORM = {"contentType": "text/plain", "data": packed("Clear lungs.")}
+
+
+@pytest.mark.parametrize(
+    ("fields", "notes"),
+    [
+        ({"conclusion": "No mass."}, {"r1/conclusion": "No mass."}),
+        ({"presentedForm": [FORM], "conclusion": "No mass."}, {"r1": "Clear lungs.", "r1/conclusion": "No mass."}),
+        ({"presentedForm": [FORM], "conclusion": " "}, {"r1": "Clear lungs."}),
+        ({"presentedForm": [FORM, FORM]}, {"r1": "Clear lungs.", "r1/2": "Clear lungs."}),
+    ],
+)
+def test_the_conclusion_of_a_report_is_a_note_of_its_own(feed, fields, notes):
+    reader = feed("DiagnosticReport.ndjson", lines(report(**fields), report(id="r2", presentedForm=[FORM])))
+    *those, _ = reader.notes(DELIVERY)
+    assert {note.note_id: note.text for note in those} == notes
+    assert {note.patient_id for note in those} == {"p1"}
+    gone = feed("DiagnosticReport.ndjson", lines(report(**fields, status="entered-in-error")))
+    assert not list(gone.notes(DELIVERY))
+    withdrawn = gone.withdrawals(DELIVERY, known_patients=None, known_notes=None)
+    assert [one.note_id for one in withdrawn] == list(notes)
+
+
+@pytest.mark.parametrize("conclusion", [{"data": packed("No mass.")}, ["No mass."], 7])
+def test_a_conclusion_that_is_no_text_is_refused(feed, conclusion):
+    found = list(
+        feed("DiagnosticReport.ndjson", lines(report(presentedForm=[FORM], conclusion=conclusion))).notes(DELIVERY)
+    )
+    assert [item.reason for item in found if isinstance(item, Rejection)] == [Reason.MALFORMED_ROW]
+    assert [item.note_id for item in found if isinstance(item, Note)] == ["r1"]
+
+
+def test_a_report_without_any_text_is_refused(feed):
+    (refused,) = feed("DiagnosticReport.ndjson", lines(report())).notes(DELIVERY)
+    assert refused.reason is Reason.BROKEN_ATTACHMENT
+
+
 def test_several_attachments_are_several_notes(feed):
     parts = [{"attachment": {"contentType": "text/plain", "data": packed(text)}} for text in ("One.", "Two.")]
     found = feed("DocumentReference.ndjson", lines(document("n1", content=parts))).notes(DELIVERY)
@@ -166,8 +207,9 @@ def test_topics_come_from_patients_practitioners_and_organizations(feed):
     assert topics.facilities["o1"] == Facility("o1", "Elm Clinic", "EC")
 
 
-def test_an_error_is_withdrawn_and_is_no_note(feed):
-    reader = feed("DocumentReference.ndjson", lines(document("n1"), document("n2", status="entered-in-error")))
+@pytest.mark.parametrize("status", ["status", "docStatus"])
+def test_an_error_is_withdrawn_and_is_no_note(feed, status):
+    reader = feed("DocumentReference.ndjson", lines(document("n1"), document("n2", **{status: "entered-in-error"})))
     assert [note.note_id for note in reader.notes(DELIVERY)] == ["n1"]
     (gone,) = reader.withdrawals(DELIVERY, known_patients=None, known_notes=None)
     assert gone.note_id == "n2"
