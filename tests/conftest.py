@@ -36,7 +36,7 @@ from deid_platform.warehouse.server import EmbeddedServer
 
 sys.path.append(str(Path(__file__).parent))
 
-from loops import GUARD, SEED, Guard, Loop, Sampling, loop_of, runs, runs_over_tcp, set_seed
+from loops import GUARD, SEED, Guard, Loop, Sampling, loop_of, names_no_transport, runs, runs_over_tcp, set_seed
 from system_server import SystemServer, binaries
 
 # No test fails for the time that it takes: other work may share the machine.
@@ -69,6 +69,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def marks_of(item: pytest.Item) -> set[str]:
     return {mark.name for mark in item.iter_markers()}
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leaves files out of which a run over TCP keeps no test: to collect them all takes longer than to run the rest."""
+    if not TCP or loop_of(config) is Loop.ALL or not collection_path.name.startswith("test_"):
+        return None
+    return True if names_no_transport(collection_path) else None
 
 
 @pytest.hookimpl(tryfirst=True)
