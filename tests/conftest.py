@@ -274,6 +274,29 @@ def installation(warehouse: Warehouse, tmp_path_factory: pytest.TempPathFactory)
         yield config
 
 
+@pytest.fixture(scope="session")
+def parsed_marts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The dbt project as the first start of an installation parses it, which takes eight seconds of a processor."""
+    from resources import dbt_project
+
+    umask = os.umask(0o077)
+    try:
+        return dbt_project(tmp_path_factory.mktemp("parsed")).manifest_path.parent
+    finally:
+        os.umask(umask)
+
+
+@pytest.fixture(scope="module")
+def started_before(installation: Path, parsed_marts: Path) -> Path:
+    """As `installation`, where the dbt project has been parsed already."""
+    umask = os.umask(0o077)
+    try:
+        shutil.copytree(parsed_marts, installation.parent / "home" / "dagster" / "dbt" / parsed_marts.name)
+    finally:
+        os.umask(umask)
+    return installation
+
+
 @pytest.fixture(scope="module")
 def installation_without_warehouse(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """As `installation`, for tests that ask nothing of a database: there is none."""
