@@ -14,6 +14,7 @@ What breaks (test_failures, test_administrator, deploy/test_templates) has such 
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import os
 import secrets
@@ -76,6 +77,16 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     if not TCP or loop_of(config) is Loop.ALL or not collection_path.name.startswith("test_"):
         return None
     return True if names_no_transport(collection_path) else None
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection() -> Iterator[object]:
+    """Collects without a search for garbage, which takes a fifth of the time: there is none among 17,000 tests."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)
