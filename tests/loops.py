@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from enum import StrEnum
 from multiprocessing.process import BaseProcess
+from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 import pytest
@@ -54,6 +55,11 @@ def runs_over_tcp(loop: Loop, marks: Collection[str]) -> bool:
     return runs(loop, marks) and (loop is Loop.ALL or "transport" in marks)
 
 
+def names_no_transport(file: Path) -> bool:
+    """Whether no test of a file can be marked `transport`, by its text: nothing is imported."""
+    return file.is_file() and "transport" not in file.read_text(encoding="utf-8")
+
+
 def set_seed(loop: Loop) -> str:
     """Chooses the seed of samples unless the environment has one: each day others in a loop that samples."""
     today = datetime.now(tz=UTC).date().isoformat()
@@ -70,7 +76,7 @@ class Sampling:
     """How much of what could go on for long a test takes, in this session's loop."""
 
     def __init__(self, loop: Loop) -> None:
-        self._all = loop is Loop.ALL
+        self.everything = loop is Loop.ALL
 
     @classmethod
     def of(cls, config: pytest.Config) -> Sampling:
@@ -78,11 +84,11 @@ class Sampling:
 
     def number(self, *, everything: int, sample: int) -> int:
         """So many examples are enough."""
-        return everything if self._all else sample
+        return everything if self.everything else sample
 
     def some(self, of: Sequence[T], *, sample: int, name: str) -> list[T]:
         """All of them, or a sample in their own order, drawn by the seed and the name of what is sampled."""
-        drawn = range(len(of)) if self._all else sorted(dice(name).sample(range(len(of)), sample))
+        drawn = range(len(of)) if self.everything else sorted(dice(name).sample(range(len(of)), sample))
         return [of[index] for index in drawn]
 
 

@@ -135,15 +135,16 @@ def test_the_doctor_names_what_is_not_well(tmp_path: Path, monkeypatch: pytest.M
     assert {"well": True, "what": "settings", "detail": "profile production"} in map(json.loads, lines)
 
 
-def test_an_unexpected_failure_shows_a_code_and_no_traceback(installation: Path) -> None:
+def test_a_policy_that_is_none_is_refused_by_a_code_before_the_platform_is_loaded(installation: Path) -> None:
     text = installation.read_text()
     installation.write_text(text + "\n[redaction]\npolicy = '/dev/null'\n")
     try:
-        failed = here("refresh", "--delivery", "hospital@2026-01-05")
+        failed = here("refresh")
     finally:
         installation.write_text(text)
     assert failed.returncode == 1
     assert "policy-" in failed.stderr
+    assert "loading" not in failed.stderr
     assert "Traceback" not in failed.stderr
 
 

@@ -92,6 +92,11 @@ def test_the_doctor_names_each_extra_that_is_missing_with_its_use_and_its_module
         assert line in said
 
 
+def test_tests_do_not_bring_what_makes_every_process_begin_later() -> None:
+    # It brings jsonschema's checkers of addresses: 1.4 s more for each process that loads dbt or Great Expectations.
+    assert "cyclonedx-bom" not in closure(*PROJECT["optional-dependencies"]["dev"])
+
+
 def test_what_deid_redact_loads_is_in_the_base_install() -> None:
     base = closure(*PROJECT["dependencies"])
     assert {"dagster", "dbt-core", "great-expectations", "psycopg", "sqlalchemy", "pyarrow", "pandas"}.isdisjoint(base)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from command_line import deid
-from loops import GUARD, Guard, Loop, Sampling, runs, runs_over_tcp
+from loops import GUARD, Guard, Loop, Sampling, names_no_transport, runs, runs_over_tcp
 
 from deid_platform.warehouse.server import EmbeddedServer
 
@@ -45,6 +45,19 @@ def test_the_collected_tests_are_those_of_the_loop(request: pytest.FixtureReques
         item.nodeid for item in request.session.items if not runs(loop, {mark.name for mark in item.iter_markers()})
     ]
     assert strays == []
+
+
+def test_a_file_is_left_out_over_tcp_only_if_none_of_its_tests_can_be_run_there(tmp_path: Path) -> None:
+    (tmp_path / "test_one.py").write_text("pytestmark = pytest.mark.transport\n")
+    (tmp_path / "test_other.py").write_text("pytestmark = pytest.mark.slow\n")
+    assert not names_no_transport(tmp_path / "test_one.py")
+    assert names_no_transport(tmp_path / "test_other.py")
+    assert not names_no_transport(tmp_path)
+
+
+def test_every_test_about_transport_lies_in_a_file_that_names_the_mark(request: pytest.FixtureRequest) -> None:
+    marked = {item.path for item in request.session.items if item.get_closest_marker("transport")}
+    assert [path for path in marked if names_no_transport(path)] == []
 
 
 @pytest.mark.parametrize("fixture", ["database_server", "system_server", "warehouse", "installation", "zygote"])

@@ -111,8 +111,9 @@ def _refresh(path: Path, *, feed: str | None, delivery: str | None, force: bool,
     from deid_platform.refresh.lock import installation_lock
 
     site = site_of(path)
-    # A mistyped name is told before the platform is loaded.
+    # A mistyped name is told before the platform is loaded, and so is a policy that cannot be read.
     site.accept_any(each.feed for each in site.wanted(feed, delivery))
+    _ = site.policy
     with installation_lock(site.settings.home_path, wait=wait):
         with console.status("loading the platform"):
             from deid_platform.main_job import load_job, refresh_deliveries

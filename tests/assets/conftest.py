@@ -16,10 +16,10 @@ from deid_platform.settings import load_settings
 
 
 @pytest.fixture(scope="module")
-def definitions(installation: Path) -> dg.Definitions:
+def definitions(started_before: Path) -> dg.Definitions:
     from deid_platform.definitions import build_defs
 
-    return build_defs(config=installation)
+    return build_defs(config=started_before)
 
 
 @pytest.fixture(scope="session")

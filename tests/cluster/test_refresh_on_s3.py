@@ -41,7 +41,7 @@ def config(
     warehouse: Warehouse, s3: S3Server, tmp_path_factory: pytest.TempPathFactory, monkeypatch_module: pytest.MonkeyPatch
 ) -> Path:
     """An installation with three deliveries that keeps its notes in a bucket."""
-    config = crash_scene.make_installation(tmp_path_factory.mktemp("s3") / "installation")
+    config = crash_scene.make_installation(tmp_path_factory.mktemp("s3") / "installation", detector="ensemble")
     s3.bucket("notes")
     with config.open("a") as settings:
         settings.write(f'[store]\nuri = "s3://notes/north/store"\nendpoint = "http://{s3.host}"\n')

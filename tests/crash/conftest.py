@@ -59,12 +59,25 @@ class Installation:
 
 
 @pytest.fixture(scope="session")
-def zygote() -> Iterator[subprocess.Popen[str]]:
+def detector(sampling: loops.Sampling) -> str:
+    """That of the installations with a database: the default one, or in a sample its rules alone.
+
+    A kill comes between statements and files, and the network has none: without it a refresh takes half the time.
+    """
+    return "ensemble" if sampling.everything else "rules"
+
+
+@pytest.fixture(scope="session")
+def zygote(detector: str) -> Iterator[subprocess.Popen[str]]:
     program = Path(__file__).parent / "crash_zygote.py"
     # Only a process without threads may be forked.
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     process = subprocess.Popen(
-        [sys.executable, str(program)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+        [sys.executable, str(program), detector],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=environment,
     )
     with process:
         yield process
@@ -99,7 +112,7 @@ def one_delivery(tmp_path: Path, zygote: subprocess.Popen[str], monkeypatch: pyt
 
 @pytest.fixture(scope="session")
 def installed(
-    tmp_path_factory: pytest.TempPathFactory, zygote: subprocess.Popen[str]
+    tmp_path_factory: pytest.TempPathFactory, zygote: subprocess.Popen[str], detector: str
 ) -> Callable[[Warehouse], AbstractContextManager[Installation]]:
     """Makes an installation on a database."""
 
@@ -108,7 +121,7 @@ def installed(
         url = warehouse.admin_engine().url.render_as_string(hide_password=False)
         passwords = {name: value for name, value in os.environ.items() if name.startswith("DEID_PASSWORD_")}
         environment = {"DEID_SECRET": SECRET, "DEID_WAREHOUSE_URL": url, **passwords}
-        config = crash_scene.make_installation(tmp_path_factory.mktemp("crash") / "installation")
+        config = crash_scene.make_installation(tmp_path_factory.mktemp("crash") / "installation", detector=detector)
         with pytest.MonkeyPatch.context() as patch:
             for name in ("DEID_SECRET_FILE", "DEID_CONFIG"):
                 patch.delenv(name, raising=False)

@@ -37,6 +37,8 @@ _CONFIG = """
 site = "north"
 profile = "demo"
 home = "home"
+[detection]
+detector = "{detector}"
 [feeds.hospital]
 path = "deliveries"
 demonstration = true
@@ -55,14 +57,14 @@ TEXT_OF_NAMED_LATER = f"Version 1 of note 60. Keeps {NAMED_LATER.lower()} with c
 _PEOPLE = ("Thandiwe Quillfeather", "Ansgar Brumbaugh", "Ottoline Vexworth", "Ignatius Farthingale", "Wilhelmina Okoro")
 
 
-def make_installation(folder: Path) -> Path:
+def make_installation(folder: Path, *, detector: str) -> Path:
     """Writes deid.toml and three deliveries that correct, delay, quarantine and withdraw notes; returns deid.toml.
 
     The second delivery is the first to name a patient of the first, who was admitted as Doe: that one is run again.
     """
     folder.mkdir(parents=True)
     config = folder / "deid.toml"
-    config.write_text(_CONFIG)
+    config.write_text(_CONFIG.format(detector=detector))
     for watermark, files in _deliveries().items():
         place = folder / "deliveries" / watermark
         place.mkdir(parents=True)

@@ -1,7 +1,7 @@
 """A process that has loaded all that a refresh needs, and forks one for each refresh that is to be killed.
 
 Great Expectations alone takes seconds to import, and so do dictionaries, patterns and pools of names to read. Run as
-a program: it reads one order a line and answers with one outcome a line, both JSON.
+a program with a detector's name: it reads one order a line and answers with one outcome a line, both JSON.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ from deid_platform.workbench import redact_file
 FAILED = 3
 
 
-def _read_what_every_refresh_reads() -> None:
+def _read_what_every_refresh_reads(detector: str) -> None:
     """Redacts some notes of the test set: what that loads, every fork has."""
     threads = _threads()
     with tempfile.TemporaryDirectory() as folder:
-        settings = load_settings(crash_scene.make_installation(Path(folder) / "installation"))
+        settings = load_settings(crash_scene.make_installation(Path(folder) / "installation", detector=detector))
         notes = Path(folder) / "notes.jsonl"
         hospital = list(generate(HospitalSpec(seed=SYNTHETIC_SEED, notes=20)))
         written = [note for each in hospital for note in each.notes]
@@ -135,7 +135,7 @@ def _run(order: dict[str, Any]) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    _read_what_every_refresh_reads()
+    _read_what_every_refresh_reads(sys.argv[1])
     for line in sys.stdin:
         sys.stdout.write(json.dumps(_run(json.loads(line))) + "\n")
         sys.stdout.flush()

@@ -1,7 +1,8 @@
 """The wheel, installed into an empty environment and used outside any checkout.
 
 Not a `test_*.py`: it installs everything anew, so that it is run by name, `make test-wheel`. The tests run in their
-order: the core first, then the extra `platform` into the same environment.
+order: the core first, then the extra `platform` into the same environment. The bill of materials is written by the
+tool that `make sbom` installs.
 """
 
 from __future__ import annotations
@@ -221,7 +222,7 @@ def test_the_demonstration_begins_in_an_empty_folder(platform: None, programs: P
 def test_the_bill_of_materials_names_what_is_installed(platform: None, programs: Path, tmp_path: Path) -> None:
     made = tmp_path / "sbom.json"
     options = ("--output-reproducible", "--output-file", made, programs / "python")
-    run(sys.executable, "-m", "cyclonedx_py", "environment", *options, folder=tmp_path)
+    run(ROOT / ".venv-sbom" / "bin" / "cyclonedx-py", "environment", *options, folder=tmp_path)
     bill = json.loads(made.read_text())
     assert bill["bomFormat"] == "CycloneDX"
     named = {part["name"].lower().replace("_", "-"): part["version"] for part in bill["components"]}

@@ -1,4 +1,4 @@
-"""vLLM on the processor: what `make test-llm` runs in an environment of its own, and nothing else collects.
+"""vLLM on the processor: what `make test-llm` runs, and nothing else collects.
 
 The model is a Llama of two thin layers with drawn weights: what it says means nothing, and is the same at each run.
 Heads of 64 numbers are the smallest that vLLM's kernels for the processor take.

@@ -209,7 +209,9 @@ def test_the_doctor_looks_at_a_database_too(site, monkeypatch) -> None:
 
 
 @pytest.mark.slow
-def test_the_sensor_lists_a_databases_deliveries_with_one_statement_a_role(site, config, monkeypatch) -> None:
+def test_the_sensor_lists_a_databases_deliveries_with_one_statement_a_role(
+    site, config, started_before, monkeypatch
+) -> None:
     from deid_platform.definitions import build_defs
 
     monkeypatch.setattr(SqlFeed, "marker", lambda *_: pytest.fail("one by one"))
