@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 import dagster as dg
-from dagster._core.definitions.definitions_class import SINGLETON_REPOSITORY_NAME
 from dagster._core.definitions.job_base import InMemoryJob
+from dagster._core.definitions.repository_definition.valid_definitions import SINGLETON_REPOSITORY_NAME
 from dagster._core.execution.api import execute_run
 from dagster._core.execution.execute_in_process import merge_run_tags
 from dagster._core.execution.execution_result import ExecutionResult
