@@ -16,7 +16,8 @@ from typing import Any, get_type_hints
 import dagster as dg
 from dagster import DagsterInvariantViolationError
 from dagster._core.errors import DagsterUserCodeProcessError
-from dagster._utils.error import USER_FACING_ERROR_ID_ATTR_NAME, SerializableErrorInfo
+from dagster._utils.error import USER_FACING_ERROR_ID_ATTR_NAME
+from dagster_shared.error import SerializableErrorInfo
 
 from assets.run_config import refuse_run_config
 from deid_platform.errors import DeidError, internal

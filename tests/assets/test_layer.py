@@ -12,7 +12,7 @@ import dagster as dg
 import pytest
 import yaml
 from dagster._core.instance import InstanceRef
-from dagster._utils.error import SerializableErrorInfo
+from dagster_shared.error import SerializableErrorInfo
 from lost_signals import lose
 
 from assets import layer
