@@ -12,7 +12,8 @@ import dagster as dg
 
 from assets import shown
 from assets.gate import delivery
-from assets.layer import DELIVERIES, coded, delivery_of, step
+from assets.layer import DELIVERIES, RefusalError, coded, delivery_of, step
+from deid_platform.errors import Code
 from deid_platform.refresh.measure import record_expectations
 from deid_platform.refresh.publish import gate_requirements
 from deid_platform.warehouse.expectations import EXPECTATIONS, STAGED_UNCHANGED, SUITES
@@ -97,6 +98,11 @@ def expectations(context: dg.AssetCheckExecutionContext, site: SiteResource) -> 
             severity=SEVERITY[outcome.severity],
             metadata={"if it fails": "the gate refuses" if outcome.severity is Severity.CRITICAL else "a warning"},
         )
+    if any(outcome.severity is Severity.CRITICAL and not outcome.passed for outcome in outcomes):
+        failed = ", ".join(expectation_check(outcome.name) for outcome in outcomes if not outcome.passed)
+        # Before Dagster says it, with a stack.
+        where = {"code": Code.GATE_REFUSED.slug, "where": "gate/delivery:expectations"}
+        raise RefusalError(dg.Failure(f"checks failed: {failed}", where))
 
 
 CHECKS = [requirements, expectations]

@@ -15,6 +15,9 @@ from typing import Any, get_type_hints
 
 import dagster as dg
 from dagster import DagsterInvariantViolationError
+from dagster._core.errors import DagsterUserCodeProcessError
+from dagster._utils.error import USER_FACING_ERROR_ID_ATTR_NAME
+from dagster_shared.error import SerializableErrorInfo
 
 from assets.run_config import refuse_run_config
 from deid_platform.errors import DeidError, internal
@@ -137,13 +140,30 @@ def coded(where: str) -> Iterator[None]:
                 yield
     except Exception as error:
         said = error if isinstance(error, DeidError) else internal(error)
-        metadata = {"code": said.code.slug, "where": where}
-        failure = dg.Failure(description=str(said), metadata=metadata, allow_retries=False)
+        failure = dg.Failure(str(said), {"code": said.code.slug, "where": where}, allow_retries=False)
         # The last failure is raised as it is: Dagster, redacting, would cut it off from the request.
         if said.code.transient and running is not None and running.retry_number < RETRIES.max_retries:
             wait = RETRIES.calculate_delay(running.retry_number + 1)
             raise dg.RetryRequested(max_retries=RETRIES.max_retries, seconds_to_wait=wait) from failure
-        raise failure from None
+        raise failure if running is None else RefusalError(failure) from None
+
+
+class RefusalError(DagsterUserCodeProcessError, dg.Failure):
+    """A step's failure in the platform's own words, which the UI shows as they are: no stack, no "Error ID".
+
+    Dagster would mask it as any error of code that is not its own, and name an id to look up in a log in which nothing
+    is. It takes over what an error of this class says of itself, as long as that has no such id.
+    """
+
+    def __init__(self, failure: dg.Failure) -> None:
+        shown = SerializableErrorInfo(message=failure.description or "", stack=[], cls_name=type(self).__name__)
+        super().__init__(  # type: ignore[no-untyped-call]
+            failure.description, failure.metadata, False, user_code_process_error_infos=[shown]
+        )
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name != USER_FACING_ERROR_ID_ATTR_NAME:
+            super().__setattr__(name, value)
 
 
 @contextmanager

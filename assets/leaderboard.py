@@ -45,7 +45,8 @@ def detector_scores(settings: Settings) -> dg.AssetsDefinition:
         description=(
             "How well a detector does on a surrogate corpus, or on a site's own gold as it is, as many notes of it as "
             "`bench.plan` says; into quality.lab_score. Peers read English alone, prompts to a chat model their own "
-            "language: of other corpora nothing is measured."
+            "language: of other corpora nothing is measured. The next run of a delivery, or `deid bench`, brings "
+            "them to the marts."
         ),
     )
     def scores(context: dg.AssetExecutionContext, site: SiteResource, gpu: dg.ResourceParam[Gpu]) -> Counts:

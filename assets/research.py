@@ -17,7 +17,7 @@ from dagster_dbt import (
 )
 from dagster_dbt.errors import DagsterDbtCliRuntimeError
 
-from assets import leaderboard, shown
+from assets import shown
 from assets.bench import laboratory, metrics
 from assets.gate import delivery as gate_delivery
 from assets.layer import ANALYTICS, DELIVERIES, PRIVACY, Counts, delivery_of, layer_asset, step
@@ -53,7 +53,11 @@ _UNWRITTEN = ("--log-level-file", "none", "--no-write-json")
 
 
 class _Marts(DagsterDbtTranslator):
-    """dbt models under `marts/`, downstream of the promotion or of the scores; its seeds under `papers/`."""
+    """dbt models under `marts/`, downstream of the promotion or of the scores; its seeds under `papers/`.
+
+    Not downstream of `bench/detector_scores`, whose figures lie in the laboratory's table too: it is made on request,
+    and where it never was, the UI would ask before each launch of the main job whether one is sure.
+    """
 
     def get_asset_key(self, dbt_resource_props: Mapping[str, Any]) -> dg.AssetKey:
         if dbt_resource_props["resource_type"] == "source":
@@ -62,13 +66,6 @@ class _Marts(DagsterDbtTranslator):
             return (metrics if dbt_resource_props["name"] == "scores" else laboratory).key
         folder = "papers" if dbt_resource_props["resource_type"] == "seed" else "marts"
         return dg.AssetKey([folder, dbt_resource_props["name"]])
-
-    def get_asset_spec(self, manifest: Mapping[str, Any], unique_id: str, project: DbtProject | None) -> dg.AssetSpec:
-        spec = super().get_asset_spec(manifest, unique_id, project)
-        if all(dep.asset_key != laboratory.key for dep in spec.deps):
-            return spec
-        # Its figures lie in the same table.
-        return spec.replace_attributes(deps=[*spec.deps, dg.AssetKey(leaderboard.KEY.split("/"))])
 
 
 def mart_assets(project: DbtProject) -> dg.AssetsDefinition:

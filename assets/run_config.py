@@ -50,9 +50,17 @@ def closed(resource: object) -> dg.ResourceDefinition:
 def refuse_run_config(run_config: Mapping[str, Any]) -> None:
     """Refuses a run with any other configuration, where Dagster's own check of its schema let it pass.
 
+    Sections that are empty set nothing: the UI's "Scaffold all default config" writes one for each op and resource.
+
     Raises:
         DeidError: `run-config-refused`.
     """
     allowed = [{"loggers": {CONSOLE: {"config": {"log_level": level}}}} for level in LOG_LEVELS]
-    if run_config and run_config not in allowed:
+    if (given := _without_empty(run_config)) and given not in allowed:
         raise DeidError(Code.RUN_CONFIG_REFUSED)
+
+
+def _without_empty(config: Mapping[str, Any]) -> dict[str, Any]:
+    """A configuration without the sections in which nothing is."""
+    kept = {key: _without_empty(value) if isinstance(value, Mapping) else value for key, value in config.items()}
+    return {key: value for key, value in kept.items() if value != {}}

@@ -1,7 +1,8 @@
 """Runs the main job from the command line, delivery by delivery, on the installation's Dagster instance.
 
 Belongs here: which deliveries need a run, running them; the marts alone, surrogate corpora alone. Does not belong here:
-what the job consists of (`definitions.py`), what it does (`refresh/`) or how far it is (`main_job_progress.py`).
+what the job consists of (`definitions.py`), what it does (`refresh/`), how a run is executed (`main_job_run.py`) or how
+far it is (`main_job_progress.py`).
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from uuid import uuid4
 
 import dagster as dg
 from dagster._core.storage.dagster_run import NOT_FINISHED_STATUSES
-from dagster._core.storage.tags import MAX_RETRIES_TAG, PARTITION_NAME_TAG
+from dagster._core.storage.tags import PARTITION_NAME_TAG
 from rich.console import Console
 from sqlalchemy.exc import DBAPIError
 
@@ -26,6 +27,7 @@ from deid_platform.bench.corpora import CorpusKey
 from deid_platform.definitions import build_defs
 from deid_platform.errors import Code, DeidError
 from deid_platform.main_job_progress import TimeLeft, watched, weights
+from deid_platform.main_job_run import execute, failure_of
 from deid_platform.notes import Delivery
 from deid_platform.refresh.due import only_to_promote, pending
 from deid_platform.refresh.known_files import forget_files
@@ -38,9 +40,6 @@ from deid_platform.stopping import check
 JOB = "refresh"
 # Marks the runs that `deid refresh` itself executes; those of the daemon and the UI have workers of their own.
 _OURS = {"deid/started_by": "deid refresh"}
-# The next command repeats it; the daemon, if there is one, has no part in it.
-_NO_RETRY = {MAX_RETRIES_TAG: "0"}
-_QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 _OF_DBT = ("marts", "papers")
 _WITHOUT_DETECTOR = ("surrogate_notes", "corpus_statistics")
 _MOST_RUNS = 3
@@ -139,11 +138,9 @@ def build_marts(config: Path) -> str | None:
         defs = build_defs(config=config)
         keys = [key for key in defs.resolve_asset_graph().get_all_asset_keys() if key.path[0] in _OF_DBT]
         with dg.DagsterInstance.get() as instance:
-            result = defs.resolve_implicit_global_asset_job_def().execute_in_process(
-                asset_selection=keys, instance=instance, raise_on_error=False, run_config=_QUIET, tags=_NO_RETRY
-            )
+            result = execute(defs.resolve_implicit_global_asset_job_def(), instance, assets=keys)
     check()
-    return None if result.success else _failure(result)
+    return failure_of(result)
 
 
 def make_corpora(config: Path, keys: Iterable[CorpusKey], *, scores: bool) -> Iterator[tuple[CorpusKey, str | None]]:
@@ -169,16 +166,10 @@ def make_corpora(config: Path, keys: Iterable[CorpusKey], *, scores: bool) -> It
         with dg.DagsterInstance.get() as instance:
             logging.getLogger("dagster").setLevel(logging.CRITICAL)
             for it in keys:
-                result = job.execute_in_process(
-                    partition_key=dg.MultiPartitionKey({"corpus": it.corpus, "locale": it.locale}),
-                    asset_selection=wanted,
-                    instance=instance,
-                    raise_on_error=False,
-                    run_config=_QUIET,
-                    tags=_NO_RETRY,
-                )
+                partition = dg.MultiPartitionKey({"corpus": it.corpus, "locale": it.locale})
+                result = execute(job, instance, partition=partition, assets=wanted)
                 check()
-                yield it, None if result.success else _failure(result)
+                yield it, failure_of(result)
 
 
 def end_killed_runs(instance: dg.DagsterInstance) -> list[str]:
@@ -191,7 +182,8 @@ def end_killed_runs(instance: dg.DagsterInstance) -> list[str]:
         The ids of the runs that were ended.
     """
     unfinished = dg.RunsFilter(job_name=JOB, tags=_OURS, statuses=NOT_FINISHED_STATUSES)
-    killed = instance.get_runs(unfinished)
+    # One that somebody executed again in the UI has its tags too, and a parent.
+    killed = [run for run in instance.get_runs(unfinished) if run.parent_run_id is None]
     for run in killed:
         instance.report_run_failed(run, "The process that executed this run was killed.")
     slots = instance.event_log_storage
@@ -255,20 +247,19 @@ def _run(
     if waived:
         console.print(f"{delivery.key}: what is missing was waived; what is staged and measured is promoted")
     with watched(job, instance, run_id, delivery.key, console):
-        result = job.execute_in_process(
-            partition_key=delivery.key,
-            asset_selection=_from_promotion(job) if waived else None,
-            instance=instance,
+        result = execute(
+            job,
+            instance,
             run_id=run_id,
-            raise_on_error=False,
-            run_config=_QUIET,
-            tags={**_OURS, "deid/feed": delivery.feed, **_NO_RETRY},
+            partition=delivery.key,
+            assets=_from_promotion(job) if waived else None,
+            tags={**_OURS, "deid/feed": delivery.feed},
         )
     check()  # a run that was stopped ends like one that failed, and the next delivery's would begin
-    if result.success:
+    failure = failure_of(result)
+    if failure is None:
         console.print(f"{delivery.key}: [green]promoted[/]", highlight=False)
         return Refreshed(delivery)
-    failure = _failure(result)
     console.print(f"{delivery.key}: [red]stopped[/]", highlight=False)
     console.print(f"  {failure}", markup=False, highlight=False)
     return Refreshed(delivery, failure)
@@ -280,16 +271,3 @@ def _from_promotion(job: dg.JobDefinition) -> list[dg.AssetKey]:
     after = dg.AssetSelection.assets(promotion).downstream().resolve(graph)
     selected = job.asset_layer.selected_asset_keys
     return [key for key in selected if key in after or key.path[0] in _OF_DBT]
-
-
-def _failure(result: dg.ExecuteInProcessResult) -> str:
-    """What the step that failed says of itself; every asset fails with a code and without a value."""
-    for event in result.all_events:
-        if event.is_step_failure:
-            said = event.step_failure_data.user_failure_data
-            if said and said.description:
-                return said.description
-    checks = [e.check_name for e in result.get_asset_check_evaluations() if not e.passed]
-    if checks:
-        return f"checks failed: {', '.join(checks)}"
-    return "the run failed outside its steps: see it in the UI"

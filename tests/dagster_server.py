@@ -55,7 +55,8 @@ class Ui:
         def opened() -> bool:
             link = re.search(rf"{self.address}/\?token=\S+", self.log.read_text())
             try:
-                return bool(link) and self._browser.open(link[0], timeout=60).status == 200
+                # It works once: an answer that is slow to come must not be given up.
+                return bool(link) and self._browser.open(link[0], timeout=300).status == 200
             except urllib.error.HTTPError:
                 raise
             except OSError:  # not yet there

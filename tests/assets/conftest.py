@@ -11,8 +11,11 @@ from pathlib import Path
 import dagster as dg
 import pytest
 from dagster_server import Start, servers
+from desk_browser import browser, tab
 
 from deid_platform.settings import load_settings
+
+__all__ = ["browser", "tab"]
 
 
 @pytest.fixture(scope="module")

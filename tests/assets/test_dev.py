@@ -1,5 +1,5 @@
 """A Dagster that really runs, as `deid ui` starts it: no way through its UI leads around the gate, the main job
-leads through it, and a browser draws the asset graph.
+leads through it, and a browser shows its runs, what was refused, the launch of the main job, and the asset graph.
 
 Slow: a webserver, a daemon and a code server start, and a refresh runs.
 """
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import socket
 import stat
 import subprocess
@@ -22,7 +21,9 @@ import dagster as dg
 import psutil
 import pytest
 from dagster_server import LAUNCH
+from desk_browser import BROWSER, Tab
 
+from deid_platform.main_job_run import execute
 from deid_platform.notes import Delivery
 from deid_platform.refresh import stage
 from deid_platform.refresh.site import Site
@@ -31,9 +32,9 @@ from deid_platform.warehouse.connection import Warehouse
 from deid_platform.warehouse.roles import Role
 
 pytestmark = pytest.mark.slow
+in_a_browser = pytest.mark.skipif(BROWSER is None, reason="no Chromium on this machine")
 
 DEID = Path(sys.executable).with_name("deid")
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 Materialize = Callable[..., tuple[bool, str]]
 GROUPS = ["source", "dictionaries", "deid", "bench", "gate", "research", "marts", "papers"]
 IN_PROCESS, THROUGH_UI = Delivery("hospital", "2026-01-05"), Delivery("hospital", "2026-01-12")
@@ -278,12 +279,70 @@ def test_checks_that_an_operator_reports_as_passed_do_not_count(
     assert shown(warehouse) == []
 
 
+# What a browser shows
+
+
+@pytest.fixture
+def page(ui, tab: Callable[[], Tab]) -> Callable[[str], Tab]:
+    """Opens a page of the UI; `says` tells what is to be read on it."""
+
+    def opened(path: str) -> Tab:
+        made = tab()
+        with ui.entrance(path) as entrance:
+            made.ask("Page.navigate", url=entrance)
+            ui.wait(lambda: (made.js("location.href") or "").startswith(ui.address), seconds=60)
+        return made
+
+    return opened
+
+
+def says(page: Tab) -> str:
+    return page.js("document.body.innerText") or ""
+
+
+@pytest.fixture(scope="module")
+def refused_run(ui, unmeasured: None, definitions: dg.Definitions, installation: Path) -> str:
+    """A run as `deid refresh` executes them, which the gate refused."""
+    with dg.DagsterInstance.from_config(str(load_settings(installation).home_path / "dagster")) as instance:
+        instance.add_dynamic_partitions("delivery", [IN_PROCESS.key])
+        job, promotion = definitions.resolve_job_def("refresh"), dg.AssetKey(["research", "note_version"])
+        result = execute(job, instance, partition=IN_PROCESS.key, assets=[promotion])
+    assert not result.success
+    return result.run_id
+
+
+@in_a_browser
+def test_a_browser_shows_a_run_of_deid_refresh_on_the_timeline(ui, page, refused_run: str) -> None:
+    timeline = page("/overview/timeline")
+    ui.wait(lambda: "refresh" in says(timeline), seconds=60)
+    assert "No runs" not in says(timeline)
+
+
+@in_a_browser
+def test_a_browser_shows_a_refusal_by_its_requirements_and_no_crash(ui, page, refused_run: str) -> None:
+    run = page(f"/runs/{refused_run}")
+    ui.wait(lambda: "RUN_FAILURE" in says(run), seconds=60)
+    assert f"gate-refused [{IN_PROCESS.key}: " in says(run)
+    assert "parity" in says(run)
+    assert not re.search("error id|stack trace|masked", says(run), re.IGNORECASE)
+
+
+@in_a_browser
+def test_a_browser_launches_the_main_job_without_being_asked_whether_one_is_sure(ui, page, refused_run: str) -> None:
+    job = page("/locations/deid_platform/jobs/refresh")
+    button = "[...document.querySelectorAll('button')].find(b => b.textContent.startsWith('Materialize all'))"
+    ui.wait(lambda: job.js(f"!!{button} && !{button}.disabled"), seconds=60)
+    job.js(f"{button}.click()")
+    ui.wait(lambda: re.search("Launch runs to materialize|Are you sure", says(job)), seconds=60)
+    assert "Are you sure" not in says(job)
+
+
 def test_the_main_job_promotes_the_same_delivery(ui, unmeasured: None, warehouse: Warehouse) -> None:
     assert ui.outcome(ui.launch("refresh", THROUGH_UI.key)) == ("SUCCESS", "")
     assert shown(warehouse) == texts(THROUGH_UI)
 
 
-@pytest.mark.skipif(BROWSER is None, reason="no Chromium on this machine")
+@in_a_browser
 def test_a_browser_draws_the_asset_graph_by_its_groups(ui, tmp_path: Path) -> None:
     options = [
         "--headless=new",

@@ -12,6 +12,7 @@ import dagster as dg
 import pytest
 import yaml
 from dagster._core.instance import InstanceRef
+from dagster_shared.error import SerializableErrorInfo
 from lost_signals import lose
 
 from assets import layer
@@ -105,6 +106,25 @@ def test_any_other_failure_is_final(steps: Steps, error: Exception) -> None:
     assert steps.attempts == 1
 
 
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        DeidError(Code.GATE_REFUSED, "hospital@2026-01-05: bench failed (recall 0.588, at least 0.850)"),
+        DeidError(Code.FEED_UNREADABLE, "hospital@2026-01-05"),
+    ],
+    ids=lambda error: error.code.slug,
+)
+def test_a_refusal_shows_its_own_words_and_neither_a_stack_nor_an_error_id(steps: Steps, refusal: DeidError) -> None:
+    assert os.environ["DAGSTER_REDACT_USER_CODE_ERRORS"] == "1"
+    result = steps.run(refusal)
+    (ended,) = [event for event in result.all_events if event.is_failure and not event.is_step_event]
+    shown = [failure(result).step_failure_data.error, ended.job_failure_data.first_step_failure_event]
+    assert shown[0] == SerializableErrorInfo(message=str(refusal), stack=[], cls_name="RefusalError")
+    assert shown[1] is None or shown[1].step_failure_data.error == shown[0]
+    metadata = failure(result).step_failure_data.user_failure_data.metadata
+    assert metadata["code"] == dg.MetadataValue.text(refusal.code.slug)
+
+
 def test_only_infrastructure_is_worth_another_attempt() -> None:
     assert {code for code in Code if code.transient} == {
         Code.FEED_UNREACHABLE,
@@ -128,12 +148,23 @@ QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 OPENED = {"resources": {"open": {"config": {"program": "/bin/sh"}}}}
 
 
-@pytest.mark.parametrize("run_config", [None, {}, QUIET], ids=["none", "empty", "quiet"])
+# What "Scaffold all default config" of the UI writes into the launchpad.
+SCAFFOLDED = {
+    **QUIET,
+    "execution": {"config": {}},
+    "ops": {"deid__step": {"config": {}}},
+    "resources": {"open": {"config": {}}},
+}
+
+
+@pytest.mark.parametrize(
+    "run_config", [None, {}, QUIET, SCAFFOLDED], ids=["none", "empty", "quiet", "as the launchpad scaffolds it"]
+)
 def test_a_step_runs_without_configuration(steps: Steps, run_config: Mapping[str, object] | None) -> None:
     assert steps.run(run_config=run_config).success
 
 
-@pytest.mark.parametrize("run_config", [OPENED, OPENED | QUIET, {"execution": {"config": {}}}], ids=str)
+@pytest.mark.parametrize("run_config", [OPENED, OPENED | QUIET, SCAFFOLDED | OPENED], ids=str)
 def test_a_step_refuses_its_run_where_a_schema_let_configuration_pass(
     steps: Steps, run_config: Mapping[str, object]
 ) -> None:

@@ -142,6 +142,12 @@ def empty_instance(tmp_path: Path) -> Iterator[dg.DagsterInstance]:
         # The daemon's and the UI's: they have workers of their own, which may be between two steps.
         ({}, dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.STARTED),
         ({}, dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTING),
+        # Executed again in the UI, where it has the tags of the run that it repeats.
+        (
+            {"deid/started_by": "deid refresh", "dagster/parent_run_id": "a", "dagster/root_run_id": "a"},
+            dg.DagsterRunStatus.STARTED,
+            dg.DagsterRunStatus.STARTED,
+        ),
     ],
 )
 def test_only_runs_that_this_command_left_are_ended_and_every_slot_is_freed(
