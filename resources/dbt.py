@@ -20,12 +20,14 @@ from deid_platform.warehouse.marts import MartRelations
 
 # dbt is a program here. Where it is no library, dagster-dbt does without it; to import it takes every process of the
 # platform as long as all else that it imports.
-sys.modules.setdefault("dbt.version", None)  # type: ignore[arg-type]
-try:
-    from dagster_dbt import DbtCliResource, DbtProject
-finally:
-    if sys.modules["dbt.version"] is None:
-        del sys.modules["dbt.version"]
+_HIDDEN = "dbt.version"
+_hides = _HIDDEN not in sys.modules
+if _hides:
+    sys.modules[_HIDDEN] = None  # type: ignore[assignment]
+from dagster_dbt import DbtCliResource, DbtProject  # noqa: E402
+
+if _hides:
+    del sys.modules[_HIDDEN]
 
 PROJECT_DIR = FOLDER / "dbt"
 # The one of this environment, which need not be on the PATH. Debian's own Python does not lie beside its scripts.
