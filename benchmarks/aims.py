@@ -57,7 +57,7 @@ AIMS: Mapping[str, tuple[str, str]] = {
     PEER: (">= 2.5", "peers.py pydeid=INTERPRETER"),
     SHARE: (">= 80%", ENSEMBLE),
     MEMORY: ("<= 1,500 MB", "start.py"),
-    START: ("<= 3", "start.py"),
+    START: ("<= 1.5 of the processor", "start.py"),
     CARD: (">= 500,000", "device.py --device cuda"),
     MEDDOCAN: (">= 0.90", "meddocan.py MODEL --gold dev.jsonl.gz"),
     GROWTH: ("the same at 1,000 and 100,000", "growth.py"),

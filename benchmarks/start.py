@@ -1,10 +1,10 @@
-"""Start and memory of `deid redact`: one note in a process of its own, without topics, with the cache of patterns.
+"""Start and memory of `deid redact`: one note in a process of its own, without topics, with caches beside the bytecode.
 
     python benchmarks/start.py [--runs 3] [--detector ensemble] [--json FILE]
 
-Seconds are from the start of the interpreter to its end, the median of the runs after a first one, which writes the
-cache if there is none; those of the processor stand beside those of the clock, since a shared machine has neither core
-free. Memory is the peak of resident pages.
+Seconds are from the start of the interpreter to its end, the median of the runs after a first one, which writes
+what is kept beside the bytecode if there is none; those of the processor stand beside those of the clock, since a
+shared machine has neither core free. Memory is the peak of resident pages. The processor is named.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import time
 from pathlib import Path
 
 import aims
+from measure import processor_named
 
 COMMAND = "from deid_platform.cli import main; main()"
 NOTE = {
@@ -56,7 +57,7 @@ def main() -> None:
         aims.MEMORY: f"{max(peaks):,.0f} MB",
     }
     aims.keep(arguments.json, measured)
-    print(aims.beside_aims(measured), end="")
+    print(f"{processor_named()}\n\n{aims.beside_aims(measured)}", end="")
 
 
 if __name__ == "__main__":

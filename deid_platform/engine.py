@@ -32,7 +32,7 @@ from deid_platform.workers import Answer, Job, answer, answers, built
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-PRELOADED = ("__main__", "deid_platform.detection.rules.__main__")
+PRELOADED = ("__main__", "deid_platform.preloaded")
 """Modules that the server of forks imports once."""
 
 

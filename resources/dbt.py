@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 import sysconfig
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -12,11 +13,21 @@ from importlib import metadata
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from dagster_dbt import DbtCliResource, DbtProject
 from packaging.version import Version
 
 from deid_platform.code_location import FOLDER
 from deid_platform.warehouse.marts import MartRelations
+
+# dbt is a program here. Where it is no library, dagster-dbt does without it; to import it takes every process of the
+# platform as long as all else that it imports.
+_HIDDEN = "dbt.version"
+_hides = _HIDDEN not in sys.modules
+if _hides:
+    sys.modules[_HIDDEN] = None  # type: ignore[assignment]
+from dagster_dbt import DbtCliResource, DbtProject  # noqa: E402
+
+if _hides:
+    del sys.modules[_HIDDEN]
 
 PROJECT_DIR = FOLDER / "dbt"
 # The one of this environment, which need not be on the PATH. Debian's own Python does not lie beside its scripts.
@@ -50,6 +61,8 @@ def dbt_project(target: Path) -> DbtProject:
         # Beside its place, then into it whole: half a manifest would never be parsed again.
         with TemporaryDirectory(dir=target) as folder:
             dbt_resource().cli(["parse", "--quiet"], target_path=Path(folder)).wait()
+            with suppress(FileNotFoundError):
+                (Path(folder) / _PARSED).replace(target / _PARSED)  # for the first build
             (Path(folder) / project.manifest_path.name).replace(project.manifest_path)
     return project
 

@@ -254,3 +254,18 @@ def test_no_notes_give_no_detections() -> None:
 
 def test_settings_have_this_process_as_default() -> None:
     assert LocalEngine() == LocalEngine(workers=1, batch_size=64)
+
+
+@pytest.mark.process
+def test_lists_are_loaded_before_the_processes_that_workers_are_forked_from_and_a_network_is_not() -> None:
+    script = """
+import sys
+from importlib import import_module
+from deid_platform.engine import PRELOADED
+for name in PRELOADED[1:]:
+    import_module(name)
+from deid_platform.detection.resolve.recovery import finder, terms
+print(terms.things.cache_info().currsize, finder._shipped.cache_info().currsize, "onnxruntime" in sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["1", "1", "False"]

@@ -17,7 +17,9 @@ import pyarrow as pa
 from deid_platform.bench import held_out
 from deid_platform.bench.gold_topics import sealed_topics
 from deid_platform.bench.sealed import current_detections, made_of, marks_young
+from deid_platform.detection.documents import views_of
 from deid_platform.detection.resolve.cross_note import mentioned_in
+from deid_platform.detection.resolve.local_words import words_at_stake
 from deid_platform.detection.two_pass import Detection, PatientMentionIndex, SecondPass
 from deid_platform.errors import DeidError
 from deid_platform.evaluation.scores import NoteCounts, Scores, count_note, summarise
@@ -51,7 +53,8 @@ def run_detector(
 
     The set is sealed in the ledger first. The vocabulary of all feeds counts, so that recall is no higher than with
     that of one. Takes the last run's spans over for notes that did not change, where neither the detector nor the
-    dictionaries did. A note on which the detector raises counts as one in which nothing was found.
+    topics did, nor any word of the vocabulary that stands in the note. A note on which the detector raises counts as
+    one in which nothing was found.
     """
     store = site.store
     held_out.seal_bench(site, of)
@@ -65,11 +68,14 @@ def run_detector(
     def parts() -> Iterator[pa.Table]:
         for inputs, given in (("topics", topics), ("text", None)):
             spec = replace(site.spec(given).as_measured(young_marked=young), local_words=words)
-            recipe = (inputs, detector, spec.dictionary_digest(site.keyring), *(("ages",) if young else ()))
+            # Of the vocabulary, what a note is read with is what it may hang on: each delivery brings some words.
+            dictionaries = replace(spec, local_words=frozenset()).dictionary_digest(site.keyring)
+            recipe = (inputs, detector, dictionaries, *(("ages",) if young else ()))
 
             def keyed(recipe: tuple[str, ...] = recipe) -> Iterator[tuple[str, str, Note]]:
                 for note in _gold_notes(store, of):
-                    key = site.keyring.digest(content_digest(note, site.keyring), *recipe)
+                    at_stake = sorted(_words_at_stake(note, words))
+                    key = site.keyring.digest(content_digest(note, site.keyring), *recipe, *at_stake)
                     yield key, key, note
 
             found = list(only_new(keyed(), known, partial(site.engine.detect, spec, on_batch=progress)))
@@ -100,6 +106,10 @@ def run_detector(
 
 def _gold_notes(store: NoteStore, of: tables.BenchSet) -> Iterator[Note]:
     return (tables.from_row(Note, row) for row in store.stream(of.gold, tables.ALL))
+
+
+def _words_at_stake(note: Note, words: frozenset[str]) -> set[str]:
+    return {word for view in views_of(note) for piece in view.pieces for word in words_at_stake(piece.text, words)}
 
 
 def _known(note: Note, row: Sequence[dict[str, Any]]) -> Detection:

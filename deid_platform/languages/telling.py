@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import regex
 
 from deid_platform.languages import ISO_639_1, UNDETERMINED, released_language
+from deid_platform.languages.model import language_model
 from deid_platform.languages.shipped import SHIPPED
 from deid_platform.text import readable
 from deid_platform.text.deobfuscate import deobfuscate
@@ -55,6 +56,7 @@ _NO_SCORE, _WORST = -1e30, -1e4
 # close to one of the shipped ones that tables of drugs and numbers would be theirs.
 _NEVER = frozenset("an br co eo fo gd la oc sa se vo wa".split())  # noqa: SIM905
 _SAME = {"arz": "ar", "ary": "ar", "wuu": "zh", "yue": "zh", "nn": "no", "grc": "el", "hbo": "he"}
+_ASKED = frozenset(ISO_639_1) - _NEVER | _SAME.keys()
 _SCRIPTS: Mapping[str, tuple[str, ...]] = {
     "Han": ("zh", "ja"),
     "Hiragana": ("ja",),
@@ -247,11 +249,7 @@ def _writes(main: str, other: str) -> bool:
 
 @cache
 def _model() -> tuple[list[str], dict[str, int], LanguageIdentifier]:
-    """The library's languages, their places in a row of scores, and its model: about a second, once a process."""
-    from py3langid.langid import LanguageIdentifier  # deferred: numpy
-
-    identifier = LanguageIdentifier.from_model_file("data/model.npz.xz")
-    identifier.set_languages([it for it in identifier.labels if (it in ISO_639_1 and it not in _NEVER) or it in _SAME])
-    identifier.nb_ptc = identifier.nb_ptc.astype("float32")  # as small, and several times slower to reckon with
+    """The library's languages, their places in a row of scores, and its model."""
+    identifier = language_model(_ASKED)
     labels: list[str] = list(identifier.nb_classes)
     return labels, {label: labels.index(label) for label in labels}, identifier

@@ -56,8 +56,9 @@ def index() -> Mapping[str, ListEntry]:
 
 def read_terms(text: str) -> tuple[str, ...]:
     """The terms of a word list: one a line, `#` begins a comment, blank lines are skipped."""
-    lines = (line.split("#", 1)[0].strip() for line in text.splitlines())
-    return tuple(line for line in lines if line)
+    return tuple(
+        term for line in text.splitlines() if (term := (line.partition("#")[0] if "#" in line else line).strip())
+    )
 
 
 def written_terms(name: str) -> tuple[str, ...]:

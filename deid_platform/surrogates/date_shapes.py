@@ -11,7 +11,7 @@ from calendar import monthrange
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from deid_platform.lexicon.month_names import (
     MONTH_WORDS,
@@ -103,8 +103,13 @@ _WORDS = (
     _PART + MONTH + r"\.?",
     _PART + r"['’]?" + YEAR4,
 )
-_NUMERIC = tuple(re.compile(r"(?P<wd>)" + shape + _TIME, re.IGNORECASE) for shape in (*_NUMBERS, YEAR4))
-_SHAPES = tuple(re.compile(WEEKDAY + shape + _TIME, re.IGNORECASE) for shape in (*_NUMBERS, *_WORDS))
+
+
+@cache
+def _shapes(*, of_numbers: bool) -> tuple[re.Pattern[str], ...]:
+    """What a date may look like, of numbers alone or with words; compiled where a date is read at all."""
+    weekday, shapes = (r"(?P<wd>)", (*_NUMBERS, YEAR4)) if of_numbers else (WEEKDAY, (*_NUMBERS, *_WORDS))
+    return tuple(re.compile(weekday + shape + _TIME, re.IGNORECASE) for shape in shapes)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -141,7 +146,7 @@ def read_date(core: str, language: str, near: date | None, order: DateOrder | No
         ValueError: A part of it cannot be.
     """
     order = order or usual_order(language)
-    for shape in _SHAPES if any(map(str.isalpha, core)) else _NUMERIC:
+    for shape in _shapes(of_numbers=not any(map(str.isalpha, core))):
         match = shape.fullmatch(core)
         found = None if match is None else _placed(match, language, near, order)
         if found is not None:

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import regex
 
+from deid_platform.text.compiled import compiled
+
 
 class Lookbehind:
     """What may stand right before a place.
@@ -20,7 +22,7 @@ class Lookbehind:
     """
 
     def __init__(self, expression: str, reach: int) -> None:
-        self._match = regex.compile(expression, regex.REVERSE | regex.IGNORECASE).match
+        self._match = compiled(expression, regex.REVERSE | regex.IGNORECASE).match
         self._reach = reach
 
     def __call__(self, text: str, place: int, *, left: int = 0) -> bool:

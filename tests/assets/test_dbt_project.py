@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -20,6 +22,7 @@ class Parser:
     def cli(self, args: list[str], *, target_path: Path) -> Parser:
         self.parsed += 1
         (target_path / "manifest.json").write_text("{}")
+        (target_path / "partial_parse.msgpack").write_text("parsed")
         return self
 
     def wait(self) -> None: ...
@@ -62,11 +65,23 @@ def test_an_update_whose_files_are_older_than_the_manifest_is_parsed(
 def test_a_build_begins_with_what_the_one_before_parsed(parser: Parser, tmp_path: Path) -> None:
     project = dbt.dbt_project(tmp_path / "target")
     with dbt.build_folder(project) as first:
-        assert not list(first.iterdir())
-        (first / "partial_parse.msgpack").write_text("parsed")
+        assert (first / "partial_parse.msgpack").read_text() == "parsed"  # for the manifest
+        (first / "partial_parse.msgpack").write_text("parsed again")
     with pytest.raises(RuntimeError), dbt.build_folder(project) as failed:
         (failed / "partial_parse.msgpack").write_text("half")
         raise RuntimeError
     with dbt.build_folder(project) as second:
-        assert (second / "partial_parse.msgpack").read_text() == "parsed"
+        assert (second / "partial_parse.msgpack").read_text() == "parsed again"
     assert not {first, failed, second}.intersection(project.manifest_path.parent.iterdir())
+
+
+@pytest.mark.process
+def test_the_platform_imports_neither_dbt_nor_great_expectations() -> None:
+    script = """
+import sys
+import deid_platform.main_job
+print(*{name.split(".")[0] for name in sys.modules} & {"dbt", "great_expectations"})
+import dbt.version
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""

@@ -157,6 +157,30 @@ def test_notes_that_did_not_change_are_not_detected_again(site, arrived, monkeyp
     assert site.store.rows(tables.DETECTIONS, tables.ALL) == before
 
 
+def test_words_that_a_delivery_brings_have_only_the_notes_that_hold_them_detected_again(
+    site, arrived, monkeypatch
+) -> None:
+    write_gold(site, {"1": [[4, 16, "PATIENT"]], "2": []})
+    measured_notes.build_test_set(site)
+    measured_notes.collect_gold(site)
+    words: set[str] = set()
+    monkeypatch.setattr(type(site), "every_local_word", property(lambda _: frozenset(words)))
+    scoring.run_detector(site)
+    asked: list[str] = []
+    detect = type(site.engine).detect
+
+    def watched(self, spec, notes, **further):
+        return detect(self, spec, (asked.append(note.text) or note for note in notes), **further)
+
+    monkeypatch.setattr(type(site.engine), "detect", watched)
+    words.add("ostrowe")
+    scoring.run_detector(site)
+    assert asked == []
+    words.add("well")
+    scoring.run_detector(site)
+    assert asked == ["Ms. Quillfeather is well."] * 2  # with topics, and on text alone
+
+
 def looks(site) -> list[tuple[str, str]]:
     """Set and purpose of every look, oldest first."""
     with site.warehouse.begin(Role.GATEKEEPER) as connection:

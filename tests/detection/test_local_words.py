@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from deid_platform.corpora.library.authors import Use, authors, notes_by
 from deid_platform.detection import DetectorSpec
 from deid_platform.detection.api import Candidate, Document, Evidence, Source, SourceKind
-from deid_platform.detection.resolve.local_words import LocalWords, shared_words
+from deid_platform.detection.resolve.local_words import LocalWords, shared_words, words_at_stake
 from deid_platform.detection.resolve.word_counts import WordCounts, may_be_a_name, standings, vocabulary
 from deid_platform.labels import Label
 from deid_platform.notes import Facility, Note, Patient, Provider, Topics
@@ -257,3 +259,29 @@ def test_the_shipped_words_identify_nobody_in_the_notes_that_they_are_from() -> 
     assert len(listed) == len(shared_words())
     assert not listed & identifying
     assert not [word for word in shared_words() if not word.islower() and may_be_a_name(word.lower())]
+
+
+WRITTEN = st.text("abXY ßſéÉıİµﬁσςΣаА1-.\u0301", min_size=1, max_size=12)
+
+
+@given(text=WRITTEN, own=st.sets(WRITTEN, max_size=4), places=st.tuples(st.integers(0, 11), st.integers(1, 12)))
+def test_what_is_done_with_a_text_hangs_on_no_words_but_those_at_stake(
+    text: str, own: set[str], places: tuple[int, int]
+) -> None:
+    start, end = places[0], min(places[0] + places[1], len(text))
+    if start >= end:
+        return
+    # Words as they are kept: parts of the text in each case, and others.
+    parts = {text[start:end].strip(), text.strip()}
+    every = own | {form for part in map(fold_term, parts) for form in (part, part.upper(), part.capitalize())} - {""}
+    found = [Candidate(start, end, Label.PATIENT, Source(SourceKind.MODEL), Evidence.PREDICTED, 0.5)]
+    document = Document(Note("1", text), text)
+    all_words, some = LocalWords((), every), LocalWords((), words_at_stake(text, every))
+    assert all_words(document, found) == some(document, found)
+
+
+def test_words_that_a_text_does_not_have_are_not_at_stake() -> None:
+    assert set(words_at_stake("Zirconal was given, BOTOX not", {"zirconal", "BOT", "Ostrowe", "KRI"})) == {
+        "zirconal",
+        "BOT",  # a part of a word too: a candidate may be one
+    }

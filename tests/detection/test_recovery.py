@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from deid_platform.detection import DetectorSpec
 from deid_platform.detection.api import Candidate, Document
-from deid_platform.detection.resolve.recovery import LISTS, Recovery
+from deid_platform.detection.resolve.recovery import LISTS, Recovery, terms
 from deid_platform.labels import Label
 from deid_platform.lexicon.lists import word_list
 from deid_platform.notes import Note, Patient, Span, Topics
@@ -456,3 +457,11 @@ def test_the_patients_own_number_stays_hidden_before_the_title_of_a_code() -> No
     text = "R402112 Coma scale, eyes open"
     spans = detector.detect([Note("n", text, patient_id="P1")])[0]
     assert [text[s.start : s.end] for s in spans] == ["R402112"]
+
+
+def test_lists_are_put_together_once_and_not_once_a_device(monkeypatch) -> None:
+    asked: Counter[str] = Counter()
+    monkeypatch.setattr(terms, "word_list", lambda name: (asked.update([name]), word_list(name))[1])
+    assert "foley catheter" not in terms.things.__wrapped__()
+    assert asked["devices"] == 1
+    assert max(asked.values()) == 1

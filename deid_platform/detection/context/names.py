@@ -14,6 +14,7 @@ from deid_platform.detection.context.persons import surely_a_person
 from deid_platform.lexicon.alternatives import alternatives
 from deid_platform.lexicon.classes import is_common
 from deid_platform.lexicon.lists import word_list, written_terms
+from deid_platform.text.compiled import compiled
 from deid_platform.text.fold import fold_term
 from deid_platform.text.lookbehind import Lookbehind
 
@@ -55,13 +56,13 @@ _ACTS = (
 _ADVERBS = r"(?:(?:also|now|still|again|currently|actually|really|just|then|always|never)[ \t]+)?"
 # A number that is no age: "Max was 120".
 _QUANTITY = r"[ \t]+\d++(?![\d\s\-–]*(?:y|mo|we|da)\p{L}*)"
-_ACTING = regex.compile(
+_ACTING = compiled(
     rf"(?:['’]s\b|\s+{_ADVERBS}(?:{_ACTS})\b(?!{_QUANTITY})|"
     r",[ \t]+who\b|,[ \t]*(?:an?[ \t]+|aged?[ \t]+)?\d{1,3}[\s\-]*(?:y|mo|[mf]\b|/))",
     regex.IGNORECASE,
 )
 # What only somebody who speaks, feels or is of an age does: enough without any capital.
-_SPEAKING = regex.compile(
+_SPEAKING = compiled(
     rf"\s+{_ADVERBS}(?:denies|denied|reports|reported(?!ly)|states|says|said|complains|complained|feels|endorses|endorsed|"
     r"verbalizes|verbalized|describes|lives|works|agrees|wants|understands|"
     r"(?:is|was)\s+(?:an?\s+)?(?:\p{L}+\s+)?\d{1,3}[\s-]*(?:y|mo|week|day)\p{L}*|"
@@ -74,13 +75,13 @@ _HUMANS = frozenset((
     "man", "mother", "nurse", "parent", "patient", "person", "pt", "sister", "son", "wife", "woman",
 ))  # fmt: skip
 _SENTENCE_END = Lookbehind(r"(?:^|[\r\n.!?:;•*\-–—>|\[(\"“])\s*", REACH)
-_NUMBER_AFTER = regex.compile(rf"[ \t]*[#=:]?[ \t]*\d|[ \t]+(?:is|was|of){_QUANTITY}")
-_TOKEN = regex.compile(r"\p{L}[\p{L}\p{M}'’]*")
+_NUMBER_AFTER = compiled(rf"[ \t]*[#=:]?[ \t]*\d|[ \t]+(?:is|was|of){_QUANTITY}")
+_TOKEN = compiled(r"\p{L}[\p{L}\p{M}'’]*")
 _MINOR_WORDS = frozenset(
     {"a", "an", "and", "as", "at", "by", "for", "from", "in", "of", "on", "or", "per", "the", "to", "with"}
 )
 
-_MODAL = regex.compile(r"\s+(?:(?:not|also|likely|probably|possibly|certainly|definitely|then)\s+)?(?P<verb>\p{Ll}+)")
+_MODAL = compiled(r"\s+(?:(?:not|also|likely|probably|possibly|certainly|definitely|then)\s+)?(?P<verb>\p{Ll}+)")
 # After "I saw Will" or "May," these are no verbs.
 _NO_VERBS = frozenset((
     "about", "after", "again", "alone", "and", "as", "at", "because", "before", "but", "by", "during", "early",
@@ -93,8 +94,8 @@ _IN_THE_MONTH = Lookbehind(
     r"\d{1,2}(?:st|nd|rd|th)?)[\s\-]+",
     REACH,
 )
-_OF_THE_MONTH = regex.compile(r"[\s,.\-/]*(?:\d|['’]\d\d\b|of\s+(?:\d|this|last|next))|\s+(?:through|thru|until)\b")
-_COLOURED = regex.compile(
+_OF_THE_MONTH = compiled(r"[\s,.\-/]*(?:\d|['’]\d\d\b|of\s+(?:\d|this|last|next))|\s+(?:through|thru|until)\b")
+_COLOURED = compiled(
     r"[ \t]+(?:(?:fe)?male|(?:wo)?m[ae]n|gentleman|lady|race|american|blood|cells?|counts?|matter|or|stools?|sputum|"
     r"discharge|phlegm|mucus|tinged|plaques?|coat(?:ed|ing)?|light|zone|top|tube|line|noise|tea|vegetables|leafy|"
     r"colou?r(?:ed)?|non-?hispanic|caucasian|drainage|emesis|bile|urine|lesions?|nodules?|patch(?:es)?)\b|"
@@ -102,7 +103,7 @@ _COLOURED = regex.compile(
     regex.IGNORECASE,
 )
 _RACE = Lookbehind(r"(?:race|ethnicity|colou?r|hispanic)[ \t]*[:=]?[ \t]*(?:is[ \t]+)?\n?", REACH)
-_THINGS = regex.compile(
+_THINGS = compiled(
     r"[ \t]+(?:surgery|clinic|cent(?:er|re)|exam(?:ination)?|pain|ct|mri|x-?rays?|injur(?:y|ies)|trauma|specialists?|"
     r"therapy|ultrasound|scan|protocol|unit|program|medicine|care|room|status|syndrome|disease|sign|test|manage(?:r|ment))\b",
     regex.IGNORECASE,
@@ -114,7 +115,7 @@ def _before(expression: str) -> Lookbehind:
 
 
 def _after(pattern: str) -> regex.Pattern[str]:
-    return regex.compile(pattern, regex.IGNORECASE)
+    return compiled(pattern, regex.IGNORECASE)
 
 
 # The other sense of a word that is a name too: what stands before it, what follows it; None where nothing tells.

@@ -13,11 +13,12 @@ import regex
 
 from deid_platform.lexicon.alternatives import alternatives
 from deid_platform.lexicon.lists import written_terms
+from deid_platform.text.compiled import compiled
 from deid_platform.text.lookbehind import Lookbehind
 
 _REACH = 60
 
-_AFTER = regex.compile(
+_AFTER = compiled(
     r"""
     (?:
       ['’]s\s+(?:<kin>|parent|family|room|bed|bedside|chart|birthday|home|appetite|mood|pain)

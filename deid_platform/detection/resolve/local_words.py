@@ -30,9 +30,10 @@ from deid_platform.detection.resolve.word_counts import LONGEST_ABBREVIATION, is
 from deid_platform.labels import NAMES_AND_PLACES, PERSONS
 from deid_platform.lexicon.lists import written_terms
 from deid_platform.notes import Topics
-from deid_platform.text.fold import fold_term
+from deid_platform.text.fold import fold, fold_term
 
 _WORD = regex.compile(r"[\p{L}\p{M}\p{N}]+")
+_CONTEXTUAL = regex.compile(r"[\p{Greek}\p{Cyrillic}]")
 _APART = 3  # code points
 
 
@@ -40,6 +41,23 @@ _APART = 3  # code points
 def shared_words() -> frozenset[str]:
     """The shipped words that notes of several institutions share."""
     return frozenset(written_terms("shared_words"))
+
+
+def words_at_stake(text: str, own: Iterable[str]) -> Iterator[str]:
+    """Those of an institution's own words on which it may hang what `LocalWords` does with a text; rather too many.
+
+    It asks of no word but those of the text and parts of them, folded, in small letters, capitals or capitalised.
+
+    Args:
+        text: A document's.
+        own: The words.
+    """
+    folded = fold(text).text
+    # Where folding hangs on the letters around, or capitals on more than one letter, a part may fold otherwise.
+    if _CONTEXTUAL.search(folded) or folded.upper().lower() != folded:
+        yield from own
+        return
+    yield from (word for word in own if word.lower() in folded)
 
 
 class LocalWords:

@@ -20,6 +20,7 @@ from deid_platform.detection.api import Candidate, Document, SourceKind
 from deid_platform.labels import Label
 from deid_platform.lexicon.alternatives import alternatives
 from deid_platform.lexicon.lists import written_terms
+from deid_platform.text.compiled import compiled
 from deid_platform.text.lookbehind import Lookbehind
 from deid_platform.text.names import name_words
 
@@ -66,7 +67,7 @@ _CREDENTIAL = rf"(?:[ \t]*,?[ \t]*{alternatives(written_terms('credentials.sure'
 
 
 def _compiled(pattern: str) -> regex.Pattern[str]:
-    return regex.compile(pattern, regex.IGNORECASE)
+    return compiled(pattern, regex.IGNORECASE)
 
 
 # Right before the name: what is enough, and what is so unless the name owns something ("mother is Dr. Reed's patient").

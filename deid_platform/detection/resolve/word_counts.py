@@ -21,6 +21,7 @@ import regex
 from deid_platform.detection.resolve.recovery.terms import names_of_people_and_places
 from deid_platform.lexicon.alternatives import alternatives
 from deid_platform.lexicon.lists import word_list, written_terms
+from deid_platform.text.compiled import compiled
 from deid_platform.text.fold import fold_term
 
 LONGEST_ABBREVIATION = 6
@@ -28,8 +29,8 @@ LONGEST_ABBREVIATION = 6
 MOST_PATIENTS = 50
 """How many patients of a word are told apart."""
 _SHORTEST = 2
-_WORD = regex.compile(r"(?<![\p{L}\p{M}\p{N}_@#])\p{L}[\p{L}\p{M}]+(?![\p{L}\p{M}\p{N}_@])")
-_BEGINS = regex.compile(r"(?:^|[.!?:;•*\-–—>|(\[\"“/])[ \t]*$")
+_WORD = compiled(r"(?<![\p{L}\p{M}\p{N}_@#])\p{L}[\p{L}\p{M}]+(?![\p{L}\p{M}\p{N}_@])")
+_BEGINS = compiled(r"(?:^|[.!?:;•*\-–—>|(\[\"“/])[ \t]*$")
 _INITIALS = 4  # letters
 _BEFORE_INITIALS, _BEHIND_INITIALS = 4, 8  # code points that `_SIGNED` may read
 _REACH = 4  # code points before a word in which a sentence ends
@@ -50,21 +51,21 @@ _SIGNING = (
     r"|firmado(?: por)?|firmato(?: da)?|firma|sign[ée](?: par)?|gez\.?|unterzeichnet|called|named|d/w|discussed with"
 )
 # What introduces one or two words as a name: a title, a label with its sign, a signature, a relative.
-_INTRODUCED = regex.compile(
+_INTRODUCED = compiled(
     rf"(?<![\p{{L}}\p{{M}}])(?:(?i:(?:{_TITLES})\.?[ \t]+|(?:{_LABELS})(?:[ \t]+name)?[ \t]*[:=#][ \t]*"
     rf"|(?:{_SIGNING})[ \t:]+)|(?i:{alternatives(written_terms('kin.sure.one'), any_writing=True)})"
     rf"[ \t]*[,(:]?[ \t]*(?=\p{{Lu}})){_NAME}"
 )
-_BEFORE_LETTERS = regex.compile(
+_BEFORE_LETTERS = compiled(
     rf"{_NAME}[ \t]*,[ \t]*(?:{alternatives(written_terms('credentials.sure.letters'), any_writing=False)})(?!\p{{L}})"
 )
 # How somebody signs with initials: behind a sentence, a gap or a slash, at the end of the line or before a time.
-_SIGNED = regex.compile(
+_SIGNED = compiled(
     r"(?:[.!?\"”)][ \t]+|[ \t]{2}|\t|/|[-–—(\[][ \t]*|^[ \t]*)(?P<name>\p{Lu}{2,4})"
     r"(?=\.?[ \t]*(?:[)\]][ \t]*)?(?:$|\d{1,2}[:.h/]\d))",
     regex.MULTILINE,
 )
-_PAIR = regex.compile(r"(?<![\p{L}\p{M}])(\p{Lu}[\p{L}\p{M}'’\-]+)[ \t]*,?[ \t]+(?=(\p{Lu}[\p{L}\p{M}'’\-]+))")
+_PAIR = compiled(r"(?<![\p{L}\p{M}])(\p{Lu}[\p{L}\p{M}'’\-]+)[ \t]*,?[ \t]+(?=(\p{Lu}[\p{L}\p{M}'’\-]+))")
 
 
 class Standing(NamedTuple):

@@ -18,11 +18,11 @@ import yaml
 
 from deid_platform.detection.rules import en, es, it, shared, spelled
 from deid_platform.detection.rules.engine.anchors import DEFAULT_REACH, Anchors
-from deid_platform.detection.rules.engine.compiled import keep
 from deid_platform.detection.rules.engine.recognizer import Recognizer
 from deid_platform.detection.rules.engine.validator import validator_named
 from deid_platform.lexicon.alternatives import alternatives
 from deid_platform.lexicon.lists import word_list, written_terms
+from deid_platform.text.compiled import keep
 
 TABLES = (
     "en/dates", "en/holidays", "en/ages", "en/contacts", "en/identifiers", "en/addresses", "en/people", "en/messages",

@@ -10,22 +10,22 @@ Belongs here: such rows in sign-outs, censuses and rounding lists. Does not belo
 
 from __future__ import annotations
 
-import regex
+from deid_platform.text.compiled import compiled
 
 _REACH = 32
 _PLACE = r"(?i:rooms?|rm|bed|bay|cubicle|pod|chair|hall|iso(?:lation)?|[a-z]{0,2}[im]cu|pacu|ed|er|or|tr(?:auma)?|unit)"
 _NUMBER = r"(?:[A-Z\d]{1,3}[\-/ ])?[A-Z]{0,2}\d{1,4}(?:[\-/ ]?[A-Z\d]{1,2})?"
 _BED = rf"(?:{_PLACE}[.:]?[ \-]?)?\#?[ ]?{_NUMBER}"
 _FIRST = r"(?:^|[\r\n;])[ \t]*(?:[-•*>][ \t]*)?"
-_BEHIND_BED = regex.compile(rf"{_FIRST}{_BED}[ \t]*[|:.)\-–—,/]?[ \t]*\Z")
-_BEHIND_PLACE = regex.compile(rf"{_FIRST}{_PLACE}[.:]?[ \-]?\#?[ ]?{_NUMBER}[ \t]*[|:.)\-–—,/]?[ \t]*\Z")
-_BEHIND_NUMBER = regex.compile(r"(?:^|[\r\n]|[ \t;,])[ \t]*\#?\d{1,2}[.)][ \t]*\Z")
+_BEHIND_BED = compiled(rf"{_FIRST}{_BED}[ \t]*[|:.)\-–—,/]?[ \t]*\Z")
+_BEHIND_PLACE = compiled(rf"{_FIRST}{_PLACE}[.:]?[ \-]?\#?[ ]?{_NUMBER}[ \t]*[|:.)\-–—,/]?[ \t]*\Z")
+_BEHIND_NUMBER = compiled(r"(?:^|[\r\n]|[ \t;,])[ \t]*\#?\d{1,2}[.)][ \t]*\Z")
 _MEASURED = r"(?i:scores?|scale|tests?|sign|index|criteria|grade|class|stage|type|drug|dose|meds?|labs?|results?)"
 _HEADING = rf"(?:\w[\w \-]{{2,20}}(?<!\b{_MEASURED}):[ \t]*)"
-_BEHIND_MARK = regex.compile(rf"(?:^|[\r\n])[ \t]*{_HEADING}?(?:[-•*>][ \t]*)?\Z")
-_ENDS = regex.compile(r"[ \t]*(?:[-–—](?!\p{L})|[:|,;/(\r\n]|\Z)|[ \t]+\d{1,2}[.)][ \t]*\p{Lu}")
-_BED_NEXT = regex.compile(rf"[ \t]*[\[(|,/][ \t]*{_BED}[ \t]*(?:[\])|:,\-–—]|\Z)")
-_AGE_AND_SEX = regex.compile(
+_BEHIND_MARK = compiled(rf"(?:^|[\r\n])[ \t]*{_HEADING}?(?:[-•*>][ \t]*)?\Z")
+_ENDS = compiled(r"[ \t]*(?:[-–—](?!\p{L})|[:|,;/(\r\n]|\Z)|[ \t]+\d{1,2}[.)][ \t]*\p{Lu}")
+_BED_NEXT = compiled(rf"[ \t]*[\[(|,/][ \t]*{_BED}[ \t]*(?:[\])|:,\-–—]|\Z)")
+_AGE_AND_SEX = compiled(
     r"[ \t]*[,|(/\-]?[ \t]*(?:\d{1,3}[ \t]*(?i:y/?o|yrs?|y)?[ \t]*\|?[ \t]*[MFmf]|[MFmf][ \t,|]{1,3}\d{1,3})(?!\w)"
 )
 

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 import regex
 
 from deid_platform.lexicon.lists import word_list
+from deid_platform.text.compiled import compiled
 from deid_platform.text.fold import fold_term
 
 Verdict = int
@@ -27,7 +28,7 @@ ADDED_FROM: Verdict = 4
 KEPT_FROM: Verdict = 2
 """From here on what a model says is kept."""
 
-_PAIR = regex.compile(r"(?<![\w./\-+,:])(?<!\d /)\d{1,2}[/.\-]\d{1,2}(?![\w/]|[.,\-–:]\d|%)")
+_PAIR = compiled(r"(?<![\w./\-+,:])(?<!\d /)\d{1,2}[/.\-]\d{1,2}(?![\w/]|[.,\-–:]\d|%)")
 _REACH = 36
 _MAXIMA = frozenset((3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 24, 28, 30))
 _MONTHS = 12
@@ -35,7 +36,7 @@ _SMALL = 8  # both numbers of pupils, pulses, settings
 _PARTS_OF_TIME = (7, 52, 24, 40, 60)  # days, weeks, hours, of pregnancy, minutes
 _LONGEST_DURATION = 28
 _SIDE = r"(?:r|l|d|g|dx|sx|re|li|di|of|is|was|in)?"
-_MEASURED = regex.compile(
+_MEASURED = compiled(
     r"""
     (?: (?<!\w)(?: acuity|settings?|pressures?|visi[oóu]\w+|eyesight|va|av|snellen|ph|od|os|ou|oi|oe|iop|pio|cpap|vent
       |bipap|nippv|ipap|epap|peep|psv|ps|jet|cmv|aprv|niv|vni
@@ -47,7 +48,7 @@ _MEASURED = regex.compile(
     """.replace("SIDE", _SIDE),
     regex.VERBOSE | regex.IGNORECASE,
 )
-_SCORED = regex.compile(
+_SCORED = compiled(
     r"""
     (?: (?<!\w)(?: scores?\w*|phq\w*-?\d*|gad-?7|mmse?|mms|moca|epds|gds|strength|power|forza|fuerza|force|kraft
       |mrc|grip|gcs|gsc|glasgow|pain|dolor\w*
@@ -67,13 +68,13 @@ _SCORED = regex.compile(
     """.replace("SIDE", _SIDE),
     regex.VERBOSE | regex.IGNORECASE,
 )
-_MEASURED_BEHIND = regex.compile(
+_MEASURED_BEHIND = compiled(
     r"""["”″%°'’] | \s?[x×]\s?\d | \s?(?:mmhg|mg|mcg|ml|cm|mm|u|ui|min|mi|mile|tabs?|cp|comp|strength|murmur
       |demands|readings|harvest|vicryl|monocryl|gtt|months|years
     |hrs?|hours?|days?|d[ií]as|giorni|jours|tage|weeks?|wk)\b | \s?/\s?\d | [+]""",
     regex.VERBOSE | regex.IGNORECASE,
 )
-_SCORED_BEHIND = regex.compile(
+_SCORED_BEHIND = compiled(
     r"""\s?[+] | \s?(?:h\b(?!\s?\d)|minut\w+|d\b(?!/)|gg|mo|mois|mesi|meses|ago|nights?|blocks?|of|bilat\w*|lue|rle
       |rue|lle|arm|leg|right|left|both
     |unaided|atrophy|inflam\w*|agree|bottles|positive|negat\w*|neg|lent\w*|brisk|sluggish|equal|iso\w*|quads?|full
@@ -82,7 +83,7 @@ _SCORED_BEHIND = regex.compile(
     regex.VERBOSE | regex.IGNORECASE,
 )
 # What days are written behind: prepositions, deeds, examinations, weekdays; and the beginning of a line or a cell.
-_CUE = regex.compile(
+_CUE = compiled(
     r"""
     (?: \b(?: al|dal|del|il|el|la|le|du|au|les|desde|hasta|depuis|jusqu['’]au|fino|entro|vom|bis|am|seit|fin
       |alt[ae]?|ing\w*|adm\w*|d/c|disch\w*|dimess[oa]
@@ -101,21 +102,21 @@ _CUE = regex.compile(
     """,
     regex.VERBOSE | regex.IGNORECASE,
 )
-_TIME_BEHIND = regex.compile(
+_TIME_BEHIND = compiled(
     r"\s{1,3}(?:h|ore|alle|a\ las|[àa]|at|@|um)\s?\d|\s{1,2}(?:[012]?\d[:.h][0-5]\d|[012]?\dh\b|[01]\d[0-5]\d\b)",
     regex.IGNORECASE,
 )
-_BEHIND = regex.compile(
+_BEHIND = compiled(
     r"\s?[:)\]]|\s?[ap]m?\b|\s*\||\s(?:clinic|visit|appt|labs?|echo|ct|mri|same|note|by|per|with|at)\b",
     regex.IGNORECASE,
 )
-_DAY_ALL_THE_SAME = regex.compile(
+_DAY_ALL_THE_SAME = compiled(
     r"\b(?:on|due|till|until|dob|lmp|seen|tci|opa|clinic|from|date|finished|started|valid[ ]to|sited|mon|tue\w*"
     r"|wed\w*|thu\w*|fri|sat|sun|le|el|il)[\s.:]{1,2}\Z",
     regex.IGNORECASE,
 )
-_PUPILS = regex.compile(r"\bpupil", regex.IGNORECASE)
-_LAST_WORDS = regex.compile(r"([\p{L}\d\-]+)[ \t]*(?:(?:score|scale|index|test|is|was|of|now|at)[ \t]*)?[:=(]?[ \t]*\Z")
+_PUPILS = compiled(r"\bpupil", regex.IGNORECASE)
+_LAST_WORDS = compiled(r"([\p{L}\d\-]+)[ \t]*(?:(?:score|scale|index|test|is|was|of|now|at)[ \t]*)?[:=(]?[ \t]*\Z")
 
 
 def pairs_in(text: str) -> Iterator[tuple[int, int]]:

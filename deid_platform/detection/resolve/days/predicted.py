@@ -14,13 +14,14 @@ from deid_platform.detection.resolve.days.claims import KEPT_FROM, Verdict
 from deid_platform.detection.rules.en.dates import is_day, is_month_day, is_year
 from deid_platform.lexicon.alternatives import alternatives
 from deid_platform.lexicon.month_names import LONG_WEEKDAY_WORDS, MONTH_WORDS
+from deid_platform.text.compiled import compiled
 
-_TOKEN = regex.compile(r"[\p{L}\p{M}\d]+(?:[/.\-'’ªº°][\p{L}\p{M}\d]+)*[ªº°]?")
-_DIGITS = regex.compile(r"\d+")
-_ORDINAL = regex.compile(r"(?:[12]?\d|3[01])(?:st|nd|rd|th|er|[ªº°])", regex.IGNORECASE)
-_SPAN = regex.compile(r"\d{1,2}-\d{1,2}")
-_DAY_CUE = regex.compile(r"(?i)\b(?:the|el|d[ií]a|il|giorno|le|du|au|del|al|dal|am|vom|on|since|until|till|by)[ ]\Z")
-_COUNTED = regex.compile(
+_TOKEN = compiled(r"[\p{L}\p{M}\d]+(?:[/.\-'’ªº°][\p{L}\p{M}\d]+)*[ªº°]?")
+_DIGITS = compiled(r"\d+")
+_ORDINAL = compiled(r"(?:[12]?\d|3[01])(?:st|nd|rd|th|er|[ªº°])", regex.IGNORECASE)
+_SPAN = compiled(r"\d{1,2}-\d{1,2}")
+_DAY_CUE = compiled(r"(?i)\b(?:the|el|d[ií]a|il|giorno|le|du|au|del|al|dal|am|vom|on|since|until|till|by)[ ]\Z")
+_COUNTED = compiled(
     r"(?i)[ ]?(?:%|mg|mcg|ml|g|kg|cm|mm|h|ore|hrs?|hours?|days?|d[ií]as|giorni|jours|tage|weeks?|wks?|mo|months?"
     r"|meses|mesi|mois|years?|yrs?|a[nñ]os|anni|ans"
     r"|x|times|tabs?|cp|u|ui|units?|min)(?!\p{L})|[ ]?[:/.]\d"
@@ -32,26 +33,26 @@ _JOINING = (
     r"of|the|and|to|in|de|del|da|dal|al|a|y|e|di|il|la|le|el|du|au|et|der|den|des|und|bis|vom|am|pm|hs|mid|early|late|end"
     r"|noche|notte|nuit|night"
 )
-_NAME_OF_DAYS = regex.compile(
+_NAME_OF_DAYS = compiled(
     rf"(?:{_MONTH}|{_WEEKDAY}|spring|summer|fall|autumn|winter|primavera|verano|oto[nñ]o|invierno|estate|autunno"
     rf"|inverno|printemps|[ée]t[ée]|automne|hiver"
     rf"|day|week|weekend|eve|sunday|st|san|santa|santo|saint|easter|christmas|xmas|lent|ramadan|eid|pasqua|pascua"
     rf"|natale|navidad|no[eë]l|p[âa]ques)",
     regex.IGNORECASE,
 )
-_WORD_OF_DAYS = regex.compile(rf"{_NAME_OF_DAYS.pattern}|{_JOINING}", regex.IGNORECASE)
-_WITH_MONTH = regex.compile(
+_WORD_OF_DAYS = compiled(rf"{_NAME_OF_DAYS.pattern}|{_JOINING}", regex.IGNORECASE)
+_WITH_MONTH = compiled(
     rf"\d{{1,4}}[ .\-/'’]?(?:{_MONTH})(?:[ .\-/'’]?\d{{2,4}})?|(?:{_MONTH})[.\-/'’]?\d{{1,4}}"
     rf"|(?:{_WEEKDAY})\d{{1,2}}|\d{{1,2}}[\-/](?:I{{1,3}}|IV|VI{{0,3}}|IX|XI{{0,2}})",
     regex.IGNORECASE,
 )
 _MISREAD = str.maketrans("OolIZSB", "0011258")
-_BEFORE_TIME = regex.compile(r"(?<=\d[/.\-]\d\d)-(?:[01]\d|2[0-3])[0-5]\d\Z")
-_WEEKDAY_BEFORE = regex.compile(
+_BEFORE_TIME = compiled(r"(?<=\d[/.\-]\d\d)-(?:[01]\d|2[0-3])[0-5]\d\Z")
+_WEEKDAY_BEFORE = compiled(
     rf"(?<![\p{{L}}\d'’\-])(?:{_WEEKDAY})(?:\.,?|,)?[ \t]{{1,2}}(?:(?:the|el|le|den|der)[ ])?\Z", regex.IGNORECASE
 )
 _WEEKDAY_REACH = 18
-_STARTS_WITH_DAY = regex.compile(r"\d|the\b|\p{L}{3,9}\.?[ ]\d", regex.IGNORECASE)
+_STARTS_WITH_DAY = compiled(r"\d|the\b|\p{L}{3,9}\.?[ ]\d", regex.IGNORECASE)
 
 
 def days_of(text: str, start: int, end: int, verdicts: Mapping[tuple[int, int], Verdict]) -> Iterator[tuple[int, int]]:

@@ -29,12 +29,13 @@ from deid_platform.detection.resolve.recovery.terms import (
 )
 from deid_platform.errors import Code, DeidError
 from deid_platform.lexicon.lists import word_list
+from deid_platform.text.compiled import compiled
 from deid_platform.text.fold import fold, fold_term
 from deid_platform.text.offsets import bounded, trim
 
 _TIMEOUT_S = 2.0
 _REACH = 60  # code points around a span within which an expression may begin and end
-_TITLE = regex.compile(
+_TITLE = compiled(
     # Not the milliseconds of "0.4 ms. Bosniak II cyst".
     r"(?<![\p{L}])(?<!\d[ \t]*(?=ms\b))"
     r"(?:(?:mr|mrs|ms|miss|mx|drs?|doctor|prof|professor|nurse|rev|sgt|capt|officer|judge"
@@ -48,11 +49,11 @@ _DRUG_DOSE = "drug-dose"  # any word before a dose, so that a name of the lists 
 # What an eponym's possessive is followed by where its sign or test goes without saying: "Gaenslen's negative".
 _FINDINGS = frozenset({"negative", "positive", "normal", "equivocal"})
 _SHORT = 3  # "ED" and "ed" are a department and a disorder, "Ed" is a man
-_DIGIT = regex.compile(r"\d")
-_PART = regex.compile(r"\p{L}{2,}")
+_DIGIT = compiled(r"\d")
+_PART = compiled(r"\p{L}{2,}")
 # An eponym before its noun: "Henoch-Schonlein purpura", "Bowen's disease", "Ivor Lewis esophagectomy". One
 # of a few adjectives may stand between: "Salter-Harris type II fracture", "Greenfield caval filter".
-_EPONYM = regex.compile(
+_EPONYM = compiled(
     r"(?<![\p{L}\p{N}'’\-])"
     r"(?P<names>\p{Lu}[\p{L}\p{M}]+(?:(?:[\-–]|[ ]and[ ]|[ ])\p{Lu}[\p{L}\p{M}]+){0,3})(?P<own>['’]s?)?"
     r"(?:[ \t]+(?:type|stage|grade|class)[ \t]+[\dIVXab]{1,4}|[ \t]+(?:modified|muscular|hepatic|caval|venous|arterial"
@@ -62,7 +63,7 @@ _EPONYM = regex.compile(
 )
 # An eponym behind its noun, as the Romance languages write it, and before it, as German does: "Signe de Babinski",
 # "maniobra de Kristeller", "Babinski-Zeichen". Behind some of the nouns a patient may stand as well.
-_EPONYM_BEHIND = regex.compile(
+_EPONYM_BEHIND = compiled(
     r"(?<![\p{L}])(?:(?P<sure>segno|signo|signe|manovra|maniobra|man(?:oe|œ)uvre|morbo|malattia|enfermedad|maladie|sindrome"
     r"|s[ií]ndrome|syndrome|sdr\.?|sd\.?|scala|escala|[eé]chelle|classificazione|clasificaci[oó]n|classification|criteri"
     r"|criterios|crit[eè]res|riflesso|reflejo|r[eé]flexe|tiroidite|tiroiditis|thyro[iï]dite|esofago|es[oó]fago"
@@ -317,7 +318,7 @@ def _expressions() -> dict[str, _Section]:
             for need in needs[name]:
                 needed_by.setdefault(need.casefold(), []).append(number)
         sections[section] = (
-            tuple((name, regex.compile(p, regex.VERBOSE | regex.IGNORECASE)) for name, p in entries.items()),
+            tuple((name, compiled(p, regex.VERBOSE | regex.IGNORECASE)) for name, p in entries.items()),
             AhoCorasick(list(needed_by), matchkind=MatchKind.Standard, implementation=Implementation.DFA),
             tuple(map(tuple, needed_by.values())),
         )

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import regex
 
+from deid_platform.text.compiled import compiled
+
 _BEFORE = 90  # code points
 _END = r"[ \t]{0,2}[#:.=]{0,2}[ \t]{0,3}[\"'(\[]?\#?\Z"
 # The end of a cell, a tag, a key or the line.
@@ -28,7 +30,7 @@ _SURE = (
 )
 _SHORT = r"mr|har|fin|claim|s/?n|ext(?:ension)?|access|encounter|id"  # words of other meanings at the end of a cell
 # What is a number of somebody or of some thing whatever follows.
-_NUMBERED = regex.compile(
+_NUMBERED = compiled(
     rf"(?<!\p{{L}})(?:(?:{_SURE}|{_SHORT}){_COUNTED}{_FILLED}{_END}"
     rf"|(?:{_SURE}|(?:{_SHORT})[ _\-]?(?:id|no\.?|num(?:ber)?)|id){_COUNTED}{_APART})",
     regex.IGNORECASE,
@@ -37,16 +39,16 @@ _NUMBER = r"(?:no\.|(?:nr|num|n[úu]m)\b\.?|(?:numbers?|nummer|numero|número|nu
 _CAN_HAVE = r"(?<!\p{L})(?P<noun>\p{L}[\p{L}/\-]{0,24}\.?)?[ \t_]{0,2}"
 # What can have a number, and a code or a size as well.
 _WITH_NUMBER = (
-    regex.compile(rf"{_CAN_HAVE}(?:\b{_NUMBER}|\b(?:no|id)\b|\#)(?:[ ](?:is|was))?{_END}", regex.IGNORECASE),
-    regex.compile(rf"{_CAN_HAVE}\b{_NUMBER}(?:{_FILLED}{_END}|{_APART}|{_BELOW})", regex.IGNORECASE),
-    regex.compile(
+    compiled(rf"{_CAN_HAVE}(?:\b{_NUMBER}|\b(?:no|id)\b|\#)(?:[ ](?:is|was))?{_END}", regex.IGNORECASE),
+    compiled(rf"{_CAN_HAVE}\b{_NUMBER}(?:{_FILLED}{_END}|{_APART}|{_BELOW})", regex.IGNORECASE),
+    compiled(
         rf"(?<!\p{{L}}){_NUMBER}[ ]?(?:de(?:[ ]l[ao])?[ ]|d['’]|d[iu][ ]|del(?:la)?[ ]|dell['’]|of[ ])"
         rf"(?P<noun>\p{{L}}[\p{{L}}\-]{{2,24}})(?:[ ]\p{{L}}{{2,14}})?(?:[ ](?:es|est|è|is))?"
         rf"(?:{_END}|{_APART}|{_BELOW})",
         regex.IGNORECASE,
     ),
 )
-_ON_THE_LINE_BEFORE = regex.compile(rf"(?<!\p{{L}})(?:{_SURE}){_COUNTED}{_BELOW}", regex.IGNORECASE)
+_ON_THE_LINE_BEFORE = compiled(rf"(?<!\p{{L}})(?:{_SURE}){_COUNTED}{_BELOW}", regex.IGNORECASE)
 _OF_CODES = frozenset(
     """
     code codes cod dx diagnosis diagnoses diagnostic icd cpt hcpcs loinc snomed ct rxnorm rxcui ndc atc umls drg omim

@@ -76,17 +76,17 @@ def abbreviations() -> frozenset[str]:
 def things() -> frozenset[str]:
     """Folded terms that nobody is called by: drugs, and devices but for those that are called after their inventors."""
     drugs = frozenset[str]().union(*map(word_list, _DRUGS))
-    devices = (term for term in word_list("devices") if _is_sold(term))
+    names = word_list("eponym_names") | word_list("eponyms") | names_of_people_and_places()
+    devices = (term for term in word_list("devices") if _is_sold(term, names))
     return (drugs | frozenset(devices)) - names_of_people_and_places()
 
 
-def _is_sold(device: str) -> bool:
+def _is_sold(device: str, names: frozenset[str]) -> bool:
     """Whether a device has a model's number, or several words and no eponym's as far as the lists know.
 
     One word alone may be its maker's, and that is a person's as well.
     """
     first, several, _ = device.partition(" ")
-    names = word_list("eponym_names") | word_list("eponyms") | names_of_people_and_places()
     return any(c.isdigit() for c in device) or (bool(several) and names.isdisjoint(first.split("-")))
 
 

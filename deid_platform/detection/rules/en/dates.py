@@ -12,13 +12,14 @@ import regex
 
 from deid_platform.detection.rules.engine.validator import Interval, validator
 from deid_platform.lexicon.classes import WordClass, word_class
+from deid_platform.text.compiled import compiled
 
-NUMBER = regex.compile(r"\d+")
+NUMBER = compiled(r"\d+")
 _LATEST_SHORT_YEAR = 39  # of a date that begins with its year: "40/10/25" are strengths
 # The denominators of kitchens, rulers and needles.
 _FRACTIONS = {2, 3, 4, 8, 16, 32, 64}
 
-_AFTER_ORDINAL = regex.compile(
+_AFTER_ORDINAL = compiled(
     r"""
     (?:[ \t]*(?:,|-|–|\band\b|\bor\b|\bto\b|\bthrough\b|\buntil\b|&)?[ \t]*(?:\bthe[ ])?\d{1,2}(?:st|nd|rd|th)\b){0,4}
     (?: [ \t]*(?:[.;:()\]?!\r\n]|$|,(?![ ]\d))
@@ -32,42 +33,42 @@ _AFTER_ORDINAL = regex.compile(
     """,
     regex.VERBOSE | regex.IGNORECASE,
 )
-_SECONDARY_TO = regex.compile(r"[ \t]+(?!(?:at|and|with|for|by|in|am|pm|he|she|to|the|was|via|after|labs?)\b)\p{L}")
-_NUMBERED = regex.compile(r"\b(?i:v|ver|version|release|build|rev|edition|i/?o|in/out|intake|output)\b[ .:]{0,2}$")
-_DATE_WORD = regex.compile(
+_SECONDARY_TO = compiled(r"[ \t]+(?!(?:at|and|with|for|by|in|am|pm|he|she|to|the|was|via|after|labs?)\b)\p{L}")
+_NUMBERED = compiled(r"\b(?i:v|ver|version|release|build|rev|edition|i/?o|in/out|intake|output)\b[ .:]{0,2}$")
+_DATE_WORD = compiled(
     r"\b(?:on|since|from|until|till|by|before|after|of|in|dated?|seen|due|born|dob|the|il|dal|al|nel|del|el|le|am)"
     r"[ :]{1,2}(?:the[ ])?$",
     regex.IGNORECASE,
 )
-_APGAR = regex.compile(r"\bapgars?\b[^\d\n]{0,20}$", regex.IGNORECASE)
+_APGAR = compiled(r"\bapgars?\b[^\d\n]{0,20}$", regex.IGNORECASE)
 # Letters and proportions read from a chart, keratins, durations in British shorthand ("1/52" is a week).
-_DAYS_IN_A_ROW = regex.compile(r"(?<![\d/])\d{1,2}/\d{1,2}(?:(?:,[ ]?|,?[ ](?:&|and)[ ])\d{1,2}/\d{1,2})+(?![\d/])")
+_DAYS_IN_A_ROW = compiled(r"(?<![\d/])\d{1,2}/\d{1,2}(?:(?:,[ ]?|,?[ ](?:&|and)[ ])\d{1,2}/\d{1,2})+(?![\d/])")
 _LONGEST_ROW = 60
-_PADDED = regex.compile(r"[/\-]0\d")
+_PADDED = compiled(r"[/\-]0\d")
 _LARGEST_SCORE = 10
 _LARGEST_STRENGTH = 6  # 5 of strength, 6 of a murmur
-_NO_DAY_BEFORE = regex.compile(
+_NO_DAY_BEFORE = compiled(
     r"\b(?:acuity|vision|va|snellen|ck|cytokeratin|keratin|od|os|ou|score[ds]?|phq-?\d{1,2}|gad-?7|mmse|moca|epds|gds|nihss|kps|epworth|stop-?bang|ess|ipss|braden|barthel|morse|audit|dast|bdi|madrs|tjc|sjc|tinetti|act|mdq|vent|cpap|readings|hgb/hct|h/h|h&h)\b[^\n]{0,14}$",
     regex.I,
 )
 # "Weight is at the 25th": a percentile.
-_GROWTH = regex.compile(r"\b(?:weight|height|length|bmi|head|plots?|growth|ofc)\b[^.\n]{0,30}$", regex.I)
+_GROWTH = compiled(r"\b(?:weight|height|length|bmi|head|plots?|growth|ofc)\b[^.\n]{0,30}$", regex.I)
 _GRADES = {"0/5", "1/5", "2/5", "3/5", "4/5", "5/5", "1/4", "2/4", "3/4", "4/4"}
-_DICTATED = regex.compile(r"\b(?:dictated|transcribed|signed)\b", regex.I)
-_NAME_LABEL = regex.compile(
+_DICTATED = compiled(r"\b(?:dictated|transcribed|signed)\b", regex.I)
+_NAME_LABEL = compiled(
     r"(?:^|[ \t(])(?i:name|pt|patient|client|subject|re|in[ ]re|last,[ ]first(?:,[ ]middle)?\)?|label[ ]reads|resident)"
     r"(?:[ \t]*:[ \t]*|[ \t]+)[\"“]?"
     r"\p{Lu}[\p{L}'’\-]+[,/^]?[ \t]?\p{Lu}?[\p{L}'’.\-]*(?:[ ]\p{Lu}[\p{L}.]*){0,2}[\"”]?$"
 )
-_LAST_NAMES = regex.compile(
+_LAST_NAMES = compiled(
     r"(\p{Lu}[\p{L}'’\-]+)(?:,[ ]?|[/^]|[ ])(\p{Lu}[\p{L}'’\-]+)(?:[ ]\p{Lu}\.?)?[\"”]?(?:[ ]\([MF]\))?$"
 )
 _SHARES = {"1/2", "1/3", "2/3", "1/4", "3/4"}
-_SHARE_CUE = regex.compile(r"\b(?:by|about|around|approximately|in|for|at|dose|given|cut|the)[ ~]{1,2}$", regex.I)
-_DURATION = regex.compile(
+_SHARE_CUE = compiled(r"\b(?:by|about|around|approximately|in|for|at|dose|given|cut|the)[ ~]{1,2}$", regex.I)
+_DURATION = compiled(
     r"\b(?:repeat|review|recheck|return|follow|see|rv|fu|f/u|tca)\b[^.\n]{0,30}\bin[ ]\d{1,2}/(?:7|12|52)$", regex.I
 )
-_NO_DAY_AFTER = regex.compile(
+_NO_DAY_AFTER = compiled(
     r"[ ,]{1,2}(?:in[ ](?:the|his|her)[ ])?(?:right|left|both|each|od|os|ou|unaided|corrected)\b", regex.I
 )
 

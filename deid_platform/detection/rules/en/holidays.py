@@ -9,10 +9,11 @@ from __future__ import annotations
 import regex
 
 from deid_platform.detection.rules.engine.validator import Interval, validator
+from deid_platform.text.compiled import compiled
 from deid_platform.text.fold import fold_term
 
 # Days whose names are nothing else even in small letters.
-_PLAIN = regex.compile(
+_PLAIN = compiled(
     r"(?:orthodox |greek |coptic |russian )?(?:christmas|xmas|x-mas|thanksgiving|halloween|hallowe'en|easter|juneteenth"
     r"|passover|pesach|ramad[h]?an|hanukk?ah|chanukk?ah|kwanzaa|diwali|deepavali|yom kippur|rosh hashan|cinco de mayo"
     r"|mardi gras|super ?bowl|new year'?s'? (?:eve|day)|(?:chinese|lunar|persian) new year|ash wednesday|palm sunday"
@@ -34,20 +35,20 @@ _AFTER_A_CUE = frozenset(
 _WITH_A_CAPITAL = frozenset({"natale", "immacolata", "eid", "silvester", "toussaint", "ostern", "armistice"})
 _LONGEST_ABBREVIATION = 3
 _LABOR = frozenset({"labor day", "labour day"})
-_CUE = regex.compile(
+_CUE = compiled(
     r"\b(?:on|since|over|for|around|about|before|after|until|till|by|during|through|thru|last|this|next|past|at|from|come"
     r"|celebrat\w{2,5}|following|observ\w{2,4}|a|al|alla|all|la|il|lo|dalla|per|dopo|prima[ ]di|da|dal|di|nel|en|por"
     r"|desde|hasta|à|pour|depuis|zu|an|seit|vor|nach)(?:[ ](?:the|l)\b)?[ '’\n]{1,2}(?:early[ ]|late[ ])?$",
     regex.IGNORECASE,
 )
-_THING = regex.compile(
+_THING = compiled(
     r"[ \t\-](?:trees?|disease|factor|cards?|bulbs?|cactus|eggs?|seals?|bunn(?:y|ies)|lil(?:y|ies)|bonus|islands?"
     r"|surgery|surgicenter|hospital|clinic|unit|program|cent(?:er|re)|school|care|treatment|nursery|camp|shift|job|nurse"
     r"|church|parish|hospice|rehab|stay|spells?|score|test|off)\b",
     regex.IGNORECASE,
 )
-_WEEK = regex.compile(r" (?:weekend|week)$")
-_COUNTED = regex.compile(r"[ \t]*#?(?:\d|one\b|two\b|three\b)")
+_WEEK = compiled(r" (?:weekend|week)$")
+_COUNTED = compiled(r"[ \t]*#?(?:\d|one\b|two\b|three\b)")
 
 
 @validator

@@ -13,17 +13,18 @@ from deid_platform.detection.rules.engine.validator import Interval, validator
 from deid_platform.lexicon.alternatives import alternatives
 from deid_platform.lexicon.classes import WordClass, ends_as_a_word, is_common, word_class
 from deid_platform.lexicon.lists import word_list, written_terms
+from deid_platform.text.compiled import compiled
 
 _SHORTEST = 3
 _NAMED = WordClass.GIVEN | WordClass.SURNAME
 # How English and medical words end; not the endings of surnames as well: -al, -ar, -ic, -ed.
-BUILT = regex.compile(
+BUILT = compiled(
     r".*(?:ly|tions?|sions?|ments?|ness|ous|able|ible|ity|ities|isms?|ists?|ful|less|ship|ance|ence|ies|ical|ics|ular"
     r"|oid|ing|ings)"
 )
 _CREDENTIAL = alternatives(written_terms("credentials.sure") + written_terms("credentials.role"), any_writing=True)
 # What a sentence goes on with after somebody who is named in it: it ends, says when, where, to whom, or what they do.
-GOES_ON = regex.compile(
+GOES_ON = compiled(
     r"""(?:['’]s)?(?:
     [ \t]*(?:$|[\r\n.,;:)\[\]}&"”+@>|=]|[-–—]{1,2}[ \t]|/(?!\p{Ll}))
     |[ \t]+(?:[@&(+\#\d]|x[ ]?\d|w/|[-–—]

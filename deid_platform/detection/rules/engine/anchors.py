@@ -17,6 +17,7 @@ import regex
 from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
 
 from deid_platform.detection.api import Document
+from deid_platform.text.compiled import compiled
 from deid_platform.text.fold import fold_term
 
 DEFAULT_REACH = (40, 80)
@@ -24,10 +25,10 @@ DEFAULT_REACH = (40, 80)
 _NEAR = 40
 _SHAPES = str.maketrans("123456789", "000000000")
 _LETTERS = {point: " " if not chr(point).isalpha() else chr(point) for point in range(128)}
-_NO_LETTER = regex.compile(r"\P{L}")
+_NO_LETTER = compiled(r"\P{L}")
 _LONGEST_SHAPE = 24  # code points; a longer chain is classified each time it comes
 _MAX_SHAPES = 10_000
-_CAPITALS = regex.compile(r"(?<![\p{L}\p{M}])\p{Lu}[\p{L}\p{M}'’.\-]*(?:[ \t]+\p{Lu}[\p{L}\p{M}'’.\-]*)*")
+_CAPITALS = compiled(r"(?<![\p{L}\p{M}])\p{Lu}[\p{L}\p{M}'’.\-]*(?:[ \t]+\p{Lu}[\p{L}\p{M}'’.\-]*)*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ class AnchorIndex:
         self._around = [(*key, tuple(members)) for key, members in around.items()]
         self._count = len(sources)
         self._shapes = [
-            (i, regex.compile(a.shape or ""), regex.compile(a.beside) if a.beside else None)
+            (i, compiled(a.shape or ""), compiled(a.beside) if a.beside else None)
             for a, i in sources.items()
             if a.digits
         ]

@@ -40,12 +40,12 @@ import regex
 
 from deid_platform.detection.api import Candidate, Document, Evidence, Source, SourceKind
 from deid_platform.detection.rules.engine.anchors import Anchors, Window
-from deid_platform.detection.rules.engine.compiled import Key, pattern
 from deid_platform.detection.rules.engine.validator import Validator
 from deid_platform.errors import Code, DeidError
 from deid_platform.labels import Label
 from deid_platform.lexicon.alternatives import alternatives
 from deid_platform.lexicon.lists import written_terms
+from deid_platform.text.compiled import Key, pattern
 from deid_platform.text.offsets import trim
 
 TIMEOUT_S = 2.0

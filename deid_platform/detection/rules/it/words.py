@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-import regex
-
 from deid_platform.detection.rules.en.people import bare, stops_a_name
 from deid_platform.lexicon.classes import WordClass, is_clinics_word, is_common, word_class
 from deid_platform.lexicon.lists import word_list
+from deid_platform.text.compiled import compiled
 from deid_platform.text.names import PARTICLES
 
 LINKS = PARTICLES | frozenset(
@@ -24,9 +23,9 @@ LINKS = PARTICLES | frozenset(
 """Small words inside the names of people, towns and institutions, which on their own name nothing."""
 LONGEST_ABBREVIATION = 4
 # As `NAME_TOKEN`, but an elided article or preposition is a word of its own ("all'Ospedale").
-WORD = regex.compile(r"(?:d|dell|dall|nell|sull|all|l|un)['’](?=\p{L})|\p{L}[\p{L}\p{M}'’.\-]*")
+WORD = compiled(r"(?:d|dell|dall|nell|sull|all|l|un)['’](?=\p{L})|\p{L}[\p{L}\p{M}'’.\-]*")
 # Endings of Italian medical words, of adverbs and of abstract nouns.
-_ENDING = regex.compile(
+_ENDING = compiled(
     r".{3,}(?:[zs]ion[ei]|ologi[ae]|ologic[aohi]{1,2}|iatri[ae]|iatric[aohi]{1,2}|urgi[ae]|terapi[ae]|scopi[ae]|scopic[aohi]{1,2}"
     r"|grafi[ae]|grafic[aohi]{1,2}|gramma|metri[ae]|pati[ae]|patic[aohi]{1,2}|emi[ae]|emic[aohi]{1,2}|uri[ae]|algi[ae]"
     r"|algic[aohi]{1,2}|ectomi[ae]|otomi[ae]|ostomi[ae]|plegi[ae]|paresi|trofi[ae]|trofic[aohi]{1,2}|penia|megali[ae]|genesi"
@@ -45,7 +44,7 @@ _THING = (
     r"|statement|guida|raccomandazioni|questionario|stadio|classe|terapia|schema|sec\.|secondo|tipo)"
 )
 # Before the name of whoever described a thing: "segno di Murphy", "criteri diagnostici di Roma", "secondo Billroth".
-_CALLED_AFTER = regex.compile(_THING + r"(?:(?:[ ]\p{Ll}{4,14})?[ ](?:(?:di|del|della|dello|de|von)[ ]|d['’])|[ ])\Z")
+_CALLED_AFTER = compiled(_THING + r"(?:(?:[ ]\p{Ll}{4,14})?[ ](?:(?:di|del|della|dello|de|von)[ ]|d['’])|[ ])\Z")
 _REACH = 60
 
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import regex
 
 from deid_platform.detection.api import Candidate
+from deid_platform.text.compiled import compiled
 from deid_platform.text.offsets import Rewritten, without
 
 _BEFORE, _AFTER = 160, 100  # code points around the end of a line that are read again
@@ -25,11 +26,11 @@ _MONTH = (
     r"|nov(?:ember)?|dec(?:ember)?|gennaio|febbraio|marzo|aprile|maggio|giugno|luglio|agosto|settembre|ottobre"
     r"|novembre|dicembre|enero|febrero|abril|mayo|junio|julio|septiembre|octubre|noviembre|diciembre)(?!\p{L})"
 )
-_LINE_END = regex.compile(
+_LINE_END = compiled(
     rf"\n[ \t]{{0,8}}(?=[(\-–]?\d|(?i:st|nd|rd|th|of|{_MONTH})\b)",
 )
-_SPACE_BEFORE = regex.compile(r"[ \t]{0,8}\r?$")
-_LONE_RETURN = regex.compile(r"\r(?!\n)")
+_SPACE_BEFORE = compiled(r"[ \t]{0,8}\r?$")
+_LONE_RETURN = compiled(r"\r(?!\n)")
 _LABEL = (
     r"\b(?i:phones?|tel|telephone|cell|mobile|home|work|office|fax(?:ed)?|pager|beeper|call(?:ed|s|ing)?|contact|ph"
     r"|number|no|reach(?:ed)?|dial|text|ssn?|social|security|card|visa|mastercard|nhs|mrn|mr|acct|account|member|policy)\b"
@@ -41,7 +42,7 @@ _CUE = r"\b(?i:on|since|from|until|till|by|dated?|seen|due|il|dal|al|el|del|le|a
 
 
 def _pair(left: str, right: str, put: str) -> tuple[regex.Pattern[str], regex.Pattern[str], str]:
-    return regex.compile(f"(?:{left})$"), regex.compile(right), put
+    return compiled(f"(?:{left})$"), compiled(right), put
 
 
 # What stands before the end of a line, what after it, and what between the two when they are read as one.

@@ -21,6 +21,7 @@ from deid_platform.detection.rules.names.eponyms import lies_in_an_eponym, names
 from deid_platform.labels import Label
 from deid_platform.lexicon.classes import WordClass, is_rare_word, is_town, is_unknown
 from deid_platform.lexicon.lists import word_list
+from deid_platform.text.compiled import compiled
 from deid_platform.text.fold import fold_term
 from deid_platform.text.lookbehind import Lookbehind
 
@@ -37,7 +38,7 @@ _NO_NAMES = frozenset(
 _WORDS = WordClass.ORDINARY | WordClass.CLINICAL
 _LISTED = WordClass.GIVEN | WordClass.SURNAME
 _LONGEST = 3
-_BEFORE = regex.compile(r"(?P<word>\p{L}+|@)(?P<sep>[ ]|[ ]?\(|,[ ])$")
+_BEFORE = compiled(r"(?P<word>\p{L}+|@)(?P<sep>[ ]|[ ]?\(|,[ ])$")
 _LONGEST_PREPOSITION = 9
 _PLACED = frozenset(
     ("@", "at", "From", "Near", "from", "in", "near", "outside", "to", "around", "toward", "towards", "via")
@@ -88,31 +89,31 @@ _KINDS = frozenset(
     """.split()  # noqa: SIM905 - a list literal would take thirty lines
 )
 # Departments are nobody's place: "Postanesthesia Care Unit".
-_MEDICAL = regex.compile(
+_MEDICAL = compiled(
     r"(?i:post|pre|intra|peri|endo|electro|neuro|cardio|gastro|broncho|angio|hemo|onco|radio|tele)\p{Ll}{4,}"
 )
 # A number, a hyphen or an abbreviation's full stop: "#20 Hank", "K-Lor", "St. Jude".
-_NO_NAME_BEFORE = regex.compile(r"(?:(?<!\d)\#?\d{1,3}[ ]|[\-‐‑&/.+]|\bSt\.[ ]|(?<![\p{L}\p{N}])\p{Lu}\p{Ll}+[ ])$")
+_NO_NAME_BEFORE = compiled(r"(?:(?<!\d)\#?\d{1,3}[ ]|[\-‐‑&/.+]|\bSt\.[ ]|(?<![\p{L}\p{N}])\p{Lu}\p{Ll}+[ ])$")
 # Whom a paper is by: "(Osei and Tolland, 2019)", "Osei et al."
-_CITED = regex.compile(r"[ ](?:and|&)[ ]\p{L}+,?[ ]\(?(?:19|20)\d\d\b|,?[ ]et[ ]al\b|,?[ ]\(?(?:19|20)\d\d\b")
+_CITED = compiled(r"[ ](?:and|&)[ ]\p{L}+,?[ ]\(?(?:19|20)\d\d\b|,?[ ]et[ ]al\b|,?[ ]\(?(?:19|20)\d\d\b")
 # How a sentence goes on after a patient, and a verb that begins after the first word of a sentence.
-_COMPLAINS = regex.compile(
+_COMPLAINS = compiled(
     r"[ ](?:[csp]/[opw]|[aph]/[ow]|NPO|POD|HD|DOL|hx|going|cont['’]?d|note|agreeable|amenable|tearful|excused|absent"
     r"|comfortable|cooperative|resting|asleep|transported|sleepy|happy|anxious|able|unable)\b"
 )
 _BEGINS = Lookbehind(r"(?:^|[\r\n.!?:;>•*][ \t]{0,2})", _REACH)
-_DOES = regex.compile(
+_DOES = compiled(
     r"[ ](?!(?:need|re|coated|soaked|based|assisted|guided|shaped|curved|modified)\b)\p{Ll}{2,}ed\b(?![ ]\p{Ll}+s\b)"
 )
 # How a word ends that is no town's, though no list knows it.
-OF_MEDICINE = regex.compile(
+OF_MEDICINE = compiled(
     r".*(?:olog(?:y|ist|ic)|iatry|iatrics?|surgery|therapy|pathy|scop[ey]|scopic|graphy|gram|ectomy|plasty|tomy|itis|osis|emia"
     r"|mycin|cillin|olol|pril|sartan|statin|azole|idine|zepam|zolam|cycline|floxacin|oxin|caine|coccus|monas|ella|virus"
     r"|bacter|mab|nib|gel|seal|graft|lene|fil|cryl)"
 )
-_OF_NEXT = regex.compile(r"[ ](?:di|del|della|dei)\b")
-DRUG_NEXT = regex.compile(r"[ ]+\d+(?:[.,]\d+)?[ ]?(?:mg|mcg|ml|cc|%|units?|g|fr|mm|cm|meq)\b", regex.IGNORECASE)
-TRADE_MARK = regex.compile(r"[®™/\-‐‑'’]")
+_OF_NEXT = compiled(r"[ ](?:di|del|della|dei)\b")
+DRUG_NEXT = compiled(r"[ ]+\d+(?:[.,]\d+)?[ ]?(?:mg|mcg|ml|cc|%|units?|g|fr|mm|cm|meq)\b", regex.IGNORECASE)
+TRADE_MARK = compiled(r"[®™/\-‐‑'’]")
 
 
 def context_name(text: str, words: list[regex.Match[str]], kinds: list[int], i: int) -> tuple[Candidate, int] | None:

@@ -8,12 +8,11 @@ Sources: the project's own, from how clinical prose speaks of patients.
 
 from __future__ import annotations
 
-import regex
-
 from deid_platform.lexicon.classes import bears_a_name
+from deid_platform.text.compiled import compiled
 
 # In small letters, so that a line in capitals gives nothing away.
-_ACTS = regex.compile(
+_ACTS = compiled(
     r"['’]s[ \t]+(?!(?:and|or|at|since|in|with|on|but|plus|vs|dx|diagnosed|onset|who|which)\b)"
     r"(?P<possession>\p{Ll}\p{L}*)|['’]?[ \t\r\n]{1,3}(?:denie[sd]|report(?:s|ed)|state[sd]|sa(?:ys|id)"
     r"|complain(?:s|ed)|endorse[sd]|tolerate[sd]|agree[sd]|decline[sd]|verbalize[sd]|want(?:s|ed)|understands|felt|feels"
@@ -24,8 +23,8 @@ _ACTS = regex.compile(
     r"|referred|started|counsell?ed|instructed|informed|advised|told|asked|prepped|positioned|placed|doing|feeling"
     r"|here|able|unable)))\b"
 )
-_CARED_FOR = regex.compile(r"(?<=\b(?:care[ ]of|opinion[ ]that)[ \t\r\n]{1,2})")
-_SENTENCE_END = regex.compile(r"['’]?(?:\.?[ \t]*(?:[\r\n]|$)|\.[ \t]+\p{Lu}|[;)])")
+_CARED_FOR = compiled(r"(?<=\b(?:care[ ]of|opinion[ ]that)[ \t\r\n]{1,2})")
+_SENTENCE_END = compiled(r"['’]?(?:\.?[ \t]*(?:[\r\n]|$)|\.[ \t]+\p{Lu}|[;)])")
 
 
 def is_person_subject(text: str, start: int, end: int) -> bool:

@@ -8,33 +8,30 @@ from __future__ import annotations
 import regex
 
 from deid_platform.detection.rules.engine.validator import Interval, validator
+from deid_platform.text.compiled import compiled
 
-_WORD = regex.compile(r"(\p{L}+)[ \t]{0,6}(?:[.:#=|][ \t]{0,6})?(?:(?i:no|nr|num|number|n[º°])\b[.:]?[ \t]?)?#?$")
+_WORD = compiled(r"(\p{L}+)[ \t]{0,6}(?:[.:#=|][ \t]{0,6})?(?:(?i:no|nr|num|number|n[º°])\b[.:]?[ \t]?)?#?$")
 # A time, a measure, a count, a share, a grade or an ordinal begins so.
-_GOES_ON = regex.compile(
+_GOES_ON = compiled(
     r"[ ]?(?::\d|[%\"&°+x×]|['’](?!s)|/[ ]?[\d\p{Ll}]|[.,]\d|[-–]\d|(?i:am|pm|[ap]|h|hrs?|hours?|horas?|ore"
     r"|heures?|std|mins?|minut\p{L}*|days?|d[ií]as?|giorni|jours?|tage?|weeks?"
     r"|months?|years?|times|veces|volte|fois|mal|ft|feet|m|cm|mm|mg|ml|l|degrees?|grados|gradi|of|beds|pts"
     r"|patients|pacientes|to|or|o|and[ ]a)\b)",
 )
-_LEVEL = regex.compile(r"(?i)(?:head of|hob|sit\p{L}*|out of|in|to|for|than|per|off) (?:the )?$")
-_TIME = regex.compile(r"(?:[01]\d|2[0-3])[0-5]\d")
+_LEVEL = compiled(r"(?i)(?:head of|hob|sit\p{L}*|out of|in|to|for|than|per|off) (?:the )?$")
+_TIME = compiled(r"(?:[01]\d|2[0-3])[0-5]\d")
 _LETTER_ALONE = frozenset("BCDFGHJKMNPQSTVWXZ")
-_ENDS = regex.compile(r"[ \t]*(?:[.,;:)\]|\r\n]|$)|[ \t]{2}")
-_TUBE = regex.compile(
+_ENDS = compiled(r"[ \t]*(?:[.,;:)\]|\r\n]|$)|[ \t]{2}")
+_TUBE = compiled(
     r"(?i)sond|foley|cath|drain|redon|tub[eo]|vesc|v[eé]sic|aspir|sng|chest|frozen|isolate|kit|freezer|tele"
 )
-_NODE = regex.compile(r"(?i)node|nodal|ebus|tbna|lymph|linfo|gangl|adenop|\bmm\b|\bfna\b|subcarin|paratrach")
+_NODE = compiled(r"(?i)node|nodal|ebus|tbna|lymph|linfo|gangl|adenop|\bmm\b|\bfna\b|subcarin|paratrach")
 _STATION = frozenset(("station",))
 # Words that mean something else as well: only what cannot be a count.
 _AMBIGUOUS = frozenset(("unit", "pod", "posto", "platz", "bldg", "amb", "raum"))
-_NUMBERED_NOTE = regex.compile(r"(?i)p\.?o\.?[ ]?$|\b(?:check|tick|sand|lunch|glove|pill|voice|sharps)[ \-]?$")
-_IN_ROW = regex.compile(
-    r"(?m)^[ \t]{0,8}(\d{1,2}\p{Lu}{1,2}-\d{2}\p{Lu}?|\d{3}-\d|\p{Lu}\d{3}(?:-\p{Lu})?)(?=[ \t]{1,8})"
-)
-_ALTERNATIVE = regex.compile(
-    r"(?<!\p{L})(?:to|in|into|from|the|->|→|[A-Z]{2,} TO)[ ]$|(?:^|[\r\n,;:.)\]|]|[ \t]{2})[ \t]*$"
-)
+_NUMBERED_NOTE = compiled(r"(?i)p\.?o\.?[ ]?$|\b(?:check|tick|sand|lunch|glove|pill|voice|sharps)[ \-]?$")
+_IN_ROW = compiled(r"(?m)^[ \t]{0,8}(\d{1,2}\p{Lu}{1,2}-\d{2}\p{Lu}?|\d{3}-\d|\p{Lu}\d{3}(?:-\p{Lu})?)(?=[ \t]{1,8})")
+_ALTERNATIVE = compiled(r"(?<!\p{L})(?:to|in|into|from|the|->|→|[A-Z]{2,} TO)[ ]$|(?:^|[\r\n,;:.)\]|]|[ \t]{2})[ \t]*$")
 
 
 @validator

@@ -17,12 +17,13 @@ import regex
 from deid_platform.detection.rules.en.ages import birth_year_of, is_measured
 from deid_platform.detection.rules.en.dates import is_month_day, is_year
 from deid_platform.detection.rules.engine.validator import Interval, validator
+from deid_platform.text.compiled import compiled
 from deid_platform.text.numerals import LANGUAGES, Numeral, numerals
 
 _REACH = 160  # code points of the longest number in words
 _BEFORE = 48
 _FULL = 3  # numbers of a full date
-_GROUP_OF_DIGITS = regex.compile(r"\d+")
+_GROUP_OF_DIGITS = compiled(r"\d+")
 _COMPACT = 8  # digits of one
 _YOUNGEST, _OLDEST = 90, 125
 _MONTHS_OF_90, _WEEKS_OF_90 = 1080, 4696
@@ -31,19 +32,19 @@ _FILLERS = (
     r"um+|uh+|like|i\s+mean|rather|er+m?|hm+|wait|sorry|correction|make\s+that|scratch\s+that|no|perdón|digo|corrección|scusi|anzi|correzione"
     r"|pardon|non|ähm?|moment|korrektur|eh+m?|euh"
 )
-_JOINT = regex.compile(
+_JOINT = compiled(
     rf"(?:[\s,;…\-–—/]|\.{{2,3}})*(?:(?:[.;:…]+\s*)?(?:(?:the\s+)?last\s+(?:three|four)(?:\s+digits)?(?:\s+(?:are|is|being))?|{_FILLERS}"
     r"|and then|then|followed by|dash|hyphen|slash|stroke|space|luego|después|guion|guión|barra|espacio"
     r"|poi|trattino|spazio|puis|ensuite|tiret|barre|espace|dann|strich|bindestrich|extension|ext\.?)(?:[\s,:;]|[.…-]+\s)+){0,3}",
     regex.IGNORECASE,
 )
-_DATE_JOINT = regex.compile(
+_DATE_JOINT = compiled(
     rf"[\s,\-–/]*(?:(?:the|of|slash|dash|stroke|day(?:\s+of)?|month|de|del|des|di|du|barra|guion|guión|barre|tiret|trattino|in|im"
     r"|jahr|jahre|year|año|anno|année|l['’]an|den|der|día|mes|giorno|mese|jour|mois|tag|monats?|dell['’]anno|de\s+l['’]année"
     rf"|{_FILLERS})[\s,]+){{0,4}}",
     regex.IGNORECASE,
 )
-_DAY_THEN_MONTH = regex.compile(
+_DAY_THEN_MONTH = compiled(
     r"\s+(?:(?:day\s+)?of\s+|días?\s+(?:del\s+mes\s+)?de\s+|de\s+|del\s+mese\s+di\s+|du\s+mois\s+de\s+)?\Z", regex.I
 )
 _ENGLISH = frozenset(
@@ -53,7 +54,7 @@ _ITALIAN = frozenset(
     "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre".split()  # noqa: SIM905
 )
 _ARTICLES = frozenset(("un", "una", "une", "ein", "eine"))
-_UNIT = regex.compile(
+_UNIT = compiled(
     r"[\s-]{0,2}(?:%|percent|per\s?cent|por ciento|pour cent|prozent|mg|mcg|ml|milli\p{L}+|grams?|kilos?|units?"
     r"|tab(?:let)?s?|caps?(?:ules?)?|pills?|drops?|puffs?"
     r"|doses?|days?|weeks?|months?|hours?|hrs?|minutes?|mins?|seconds?|times|degrees|inches|feet|cm|mm|cc|liters?|litros?|litri"
@@ -62,7 +63,7 @@ _UNIT = regex.compile(
     regex.IGNORECASE,
 )
 # Numbers that a patient said, or that somebody counted or measured.
-_EXERCISE = regex.compile(
+_EXERCISE = compiled(
     r"\b(?:digits?|span|repeat\w*|recall\w*|forwards?|backwards?|count\w*|serial|sevens|numbers|cuenta|contar|dígitos|restas?|conta\w*"
     r"|cifre|compte\w*|chiffres|zähl\w*|zahlen|scor\w+|items?|responses?|answers?|apgars?|nihss|phq|gad|strength|motor|power"
     r"|reflex\w*|pulses|audio\w+|thresholds?|sensation|puntuaci\w+|puntajes?|ítems?|respuestas?|fuerza|reflejos|pulsos|punteggi\w*|risposte"
@@ -74,37 +75,37 @@ _GROUPS = {
     *((3, 3, 4), (3, 4), (1, 3, 3, 4), (1, 3, 7), (3, 7), (6, 4), (3, 5, 2), (2, 2, 2, 2, 2), (3, 2, 2, 2), (3, 3, 3)),
     *((2, 4, 4), (3, 4, 4), (5, 6), (4, 3, 3), (4, 3, 4), (2, 3, 2, 2), (3, 2, 2, 3)),
 }
-_PARTING = regex.compile(r"[,;.]")
+_PARTING = compiled(r"[,;.]")
 _AMERICAN = 10
 _HIGHEST_GRADE = "5"
-_AGE_BEHIND = regex.compile(
+_AGE_BEHIND = compiled(
     r"(?:\s(?:y|e|et|und)\s(?:tant[oia]s?|pico|rotti|quelques|algo))?[\s\-'’]{0,3}(?:(?:years?|yrs?)(?:,?\s(?:and\s)?\p{L}{1,8}\smonths?)?[\s\-]{1,3}(?:old|of\s+age|young)\b|y\.?\s?/?\s?o\b|(?:anni|ans|años|jahren?|jahre|jährige[nr]?)\b(?!\s+(?:fa|or\s+sono|dopo|prima"
     r"|avant|après|plus\s+tard|später|atrás|después|antes|di\s+(?!età)|de\s+(?!edad)|lang|solitude|soledad|solitudine)\b))",
     regex.IGNORECASE,
 )
-_YEAR_OF_LIFE = regex.compile(
+_YEAR_OF_LIFE = compiled(
     r"\s+(?:year\s+of\s+(?:(?:his|her|their|my)\s+)?(?:life|age)\b|lebensjahr|geburtstag|cumpleaños|compleanno|anniversaire|b-?day|birthday"
     r"|año\s+de\s+(?:vida|edad)|anno\s+di\s+(?:vita|età)|année\s+de\s+(?:sa\s+)?vie)",
     regex.IGNORECASE,
 )
-_OWN_YEAR = regex.compile(
+_OWN_YEAR = compiled(
     r"\b(?:his|her|their|my|patient['’]s|\p{Lu}\p{L}+['’]s|dans\s+sa|en\s+su|nel\s+suo|in\s+(?:ihrem|seinem))\s+\Z"
 )
-_YEAR_BEHIND = regex.compile(
+_YEAR_BEHIND = compiled(
     r"\s+(?:année|año|anno|Jahr|year)(?!\p{L}|[\s-]+(?:of\s+(?!life|age|his|her|their)|as|in|at|with|anniversary|working|teaching))"
 )
-_AGE_BEFORE = regex.compile(
+_AGE_BEFORE = compiled(
     r"\b(?:aged?|age\s+(?:of|is)|edad(?:\s+de)?|età(?:\s+di)?|âgée?s?\s+de|âge|alter|turn(?:ed|ing|s)|(?:died|dead|passed\s+away)\s+at|lived\s+to(?:\s+be)?"
     r"|cumplirá|cumplió|compirà|fêtera\s+ses|ha\s+compiuto|compiuti)[\s:]{1,3}(?:(?:about|almost|nearly|over|casi|quasi|presque|fast)\s+)?\Z",
     regex.IGNORECASE,
 )
-_DURATION_BEFORE = regex.compile(
+_DURATION_BEFORE = compiled(
     r"\b(?:da|per|dopo|entro|ultimi|hace|durante|por|desde|pendant|depuis|il\s+y\s+a|seit|vor|for|since|every|last|past)\s+(?:(?:oltre|circa|quasi|más\s+de|plus\s+de"
     r"|über|over|about|the|gli|los|les|almost)\s+)?\Z",
     regex.IGNORECASE,
 )
-_OF_MONTHS = regex.compile(r"[\s-]{1,2}(?:months?|mesi|meses|mois|monaten?)(?!\p{L})", regex.IGNORECASE)
-_OF_WEEKS = regex.compile(r"[\s-]{1,2}(?:weeks?|settimane|semanas|semaines|wochen)(?!\p{L})", regex.IGNORECASE)
+_OF_MONTHS = compiled(r"[\s-]{1,2}(?:months?|mesi|meses|mois|monaten?)(?!\p{L})", regex.IGNORECASE)
+_OF_WEEKS = compiled(r"[\s-]{1,2}(?:weeks?|settimane|semanas|semaines|wochen)(?!\p{L})", regex.IGNORECASE)
 
 
 @lru_cache(maxsize=256)
@@ -294,7 +295,7 @@ def age_in_words(text: str, start: int, end: int) -> Interval | None:  # noqa: A
     return None
 
 
-_NO_JOINT = regex.compile(r"(?!)")
+_NO_JOINT = compiled(r"(?!)")
 
 
 def _said(least: int, *, cued: bool) -> Callable[[str, int, int], Interval | None]:

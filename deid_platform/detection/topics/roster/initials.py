@@ -29,13 +29,14 @@ from deid_platform.lexicon.abbreviations import (
 )
 from deid_platform.lexicon.alternatives import alternatives
 from deid_platform.lexicon.lists import word_list, written_terms
+from deid_platform.text.compiled import compiled
 from deid_platform.text.tokens import Words
 
-_DOTTED = regex.compile(r"(?:\p{Lu}\.[ \t]?){1,3}\p{Lu}\.?")
-_BARE = regex.compile(r"\p{Lu}{2,4}|\p{Lu}(?:[ \t-]\p{Lu}){1,3}")
+_DOTTED = compiled(r"(?:\p{Lu}\.[ \t]?){1,3}\p{Lu}\.?")
+_BARE = compiled(r"\p{Lu}{2,4}|\p{Lu}(?:[ \t-]\p{Lu}){1,3}")
 _KIN = rf"(?:{alternatives(written_terms('kin.en.sure'), any_writing=True)}|parent|family)"
 # What is charted of nobody but a person: enough even for letters that every clinic uses.
-_SURELY_CHARTED = regex.compile(
+_SURELY_CHARTED = compiled(
     r"\)?[ \t]+(?:up[ \t]+(?:to[ \t]+(?:the[ \t]+)?(?:void|chair|bathroom|bedside|commode)|ad[ \t]+lib|in[ \t]+chair)|"
     rf"and[ \t]+(?:{_KIN}|(?:his|her|their)[ \t])|no[ \t]+events|doing[ \t]+(?:well|better|fine)|resting|asleep|awake|"
     r"sleeping|sitting|lying|crying|tearful|oob|npo|c/o|a[&/]ox?\d?|extubated|asks|asked|requests|requested|refuses|"
@@ -52,13 +53,13 @@ _SURELY_CHARTED = regex.compile(
     regex.IGNORECASE,
 )
 # Enough for letters that few clinics use.
-_CHARTED = regex.compile(
+_CHARTED = compiled(
     r"\)?[ \t]+(?:up|no[ \t]+(?:issues|concerns|complaints)|alert|tolerat\p{Ll}*|seen|given|stable|counsell?ed|"
     r"educated|instructed|transferred|discharged|turned|fed)\b",
     regex.IGNORECASE,
 )
 # Whom one speaks with, sees and cares for, before the end of a phrase.
-_CARED_FOR = regex.compile(
+_CARED_FOR = compiled(
     r"\b(?:pt|patient|client|re|(?:spoke|spoken|met|meeting|visit|discussed|talked|sat)[ \t]+(?:w/|with)|"
     rf"(?:{_KIN}|chart|care|assessment|mood)[ \t]+of|plan[ \t]+for|seeing|referring|saw|met|told|called|examined|"
     r"evaluated|interviewed|discharge|(?:arranged|changed|placed|released|scheduled)[ \t]+(?:for|to)|"
@@ -66,11 +67,11 @@ _CARED_FOR = regex.compile(
     r"(?:mrn|dob)[ \t:#]*[\p{N}/\-]{4,12})[ \t]*:?[ \t]*\(?$",
     regex.IGNORECASE,
 )
-_STOPS = regex.compile(
+_STOPS = compiled(
     r"\)?[ \t]*(?:$|[.,;:)\r\n]|"
     r"(?:about|and|at|by|again|home|in|on|over|regarding|this|to|today|tomorrow|who|yesterday)\b)"
 )
-_SMALL = regex.compile(r"\p{Ll}(?:\.?\p{Ll}){1,3}")
+_SMALL = compiled(r"\p{Ll}(?:\.?\p{Ll}){1,3}")
 _LONGER = 2
 _NEVER_BY_VERB = frozenset({"pt", "pts"})
 

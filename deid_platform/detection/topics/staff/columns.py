@@ -11,11 +11,12 @@ from collections.abc import Iterator
 import regex
 
 from deid_platform.detection.topics.staff.positions import CREDENTIALS, REACH, WIDEST
+from deid_platform.text.compiled import compiled
 
 _MOST_ROWS = 100
 _SEPARATORS = "|\t;"
-_FIELD = regex.compile(r"[:=][ \t]*_*(?P<initials>\p{L}{2,3})(?=_*[ \t]*(?:[.,;|)\r\n]|$))")
-_FIELD_NAME = regex.compile(
+_FIELD = compiled(r"[:=][ \t]*_*(?P<initials>\p{L}{2,3})(?=_*[ \t]*(?:[.,;|)\r\n]|$))")
+_FIELD_NAME = compiled(
     r"(?<![\p{L}\p{N}])(?:transcribed|transcriber|transcriptionist|typed|typist|scribed?|initials|dictator|trans|tr)"
     r"(?:[ \t]+by)?[ \t]*$",
     regex.IGNORECASE,
@@ -27,12 +28,12 @@ _HEADINGS = (
     r"(?:done|given|charted|signed|entered|checked|verified|recorded|admin(?:istered)?|taken|performed|collected|drawn)"
     r"[ ]by)"
 )
-_HEADING = regex.compile(rf"[|\t;\n][ \t]{{0,20}}+{_HEADINGS}\.?[ \t]*(?=[|\t;\r\n])")
+_HEADING = compiled(rf"[|\t;\n][ \t]{{0,20}}+{_HEADINGS}\.?[ \t]*(?=[|\t;\r\n])")
 # The last heading of a table whose columns are set off by spaces alone.
 LAST_HEADINGS = ("init", "inits", "initials", "initial", "init.", "given by", "done by", "charted by", "signed by")
-_LAST_CELL = regex.compile(r"(?:[|\t;,]|[ ]{2})[ \t]*(?P<one>\p{Lu}{2,3})(?:/(?P<two>\p{Lu}{2,3}))?[ \t\r|;]*$")
+_LAST_CELL = compiled(r"(?:[|\t;,]|[ ]{2})[ \t]*(?P<one>\p{Lu}{2,3})(?:/(?P<two>\p{Lu}{2,3}))?[ \t\r|;]*$")
 _LETTERS = r"(?:\p{Lu}{2,3}|\p{Ll}{2,3}|\p{Lu}\.(?:[ ]?\p{Lu}\.){1,2})"
-_CELL = regex.compile(
+_CELL = compiled(
     rf"[ \t(]*(?P<one>{_LETTERS})(?:,?[ ]{CREDENTIALS})?(?:[ \t]*[/,&][ \t]*(?P<two>{_LETTERS}))?[ \t\r)]*"
 )
 

@@ -30,6 +30,7 @@ from deid_platform.detection.topics.staff.cues import (
 from deid_platform.lexicon.abbreviations import is_ordered
 from deid_platform.lexicon.alternatives import alternatives
 from deid_platform.lexicon.lists import written_terms
+from deid_platform.text.compiled import compiled
 from deid_platform.text.lookbehind import Lookbehind
 
 REACH = 60
@@ -55,57 +56,57 @@ class Certainty(IntEnum):
     """Where nothing else stands."""
 
 
-_ITEM = regex.compile(r"[ \t]*(?:[-–—~•*]|\d{1,2}[.)]|\#)[ \t]*")
-_ITEM_ABOVE = regex.compile(r"(?:\A|\n)[ \t]*[-–—~•*][^\n]*\n$")
-_ITEM_BELOW = regex.compile(r"\r?\n[ \t]*[-–—~•*]")
+_ITEM = compiled(r"[ \t]*(?:[-–—~•*]|\d{1,2}[.)]|\#)[ \t]*")
+_ITEM_ABOVE = compiled(r"(?:\A|\n)[ \t]*[-–—~•*][^\n]*\n$")
+_ITEM_BELOW = compiled(r"\r?\n[ \t]*[-–—~•*]")
 _DASHES = ("-", "–", "—", "~")
-_SIGN = regex.compile(r"[ \t]*(?:[-–—~]{1,2}|/s/)[ \t]*|.*[.!?)][ \t]*[-–—~]{1,2}[ \t]*")
+_SIGN = compiled(r"[ \t]*(?:[-–—~]{1,2}|/s/)[ \t]*|.*[.!?)][ \t]*[-–—~]{1,2}[ \t]*")
 _SENTENCE_DASH = Lookbehind(r"[.!?)][ \t]*(?:[ \t]|(?:\r?\n[ \t]*)+)[-–—~]{1,2}[ \t]*\n?", 2 * REACH)
-_LAST_LINE = regex.compile(r"\r?(?:\n[ \t\r]*(?:\n|$)|$)")
-_CLOSED = regex.compile(r"[.!?)\d][ \t]*\r?\n$|\n[ \t]*\r?\n$")
-BLANK = regex.compile(r"[ \t]*(?:[-–—~][ \t]*)?")
-_ENDS = regex.compile(rf"[)\]}}/*_~.]{{0,3}}(?:[ \t]*,?[ \t]*\(?{_MOMENT}(?:[ \t]+{_MOMENT})?\)?)?[ \t.]*$")
-_TITLED = regex.compile(rf"(?:[ \t]*,?[ \t]+|/){CREDENTIALS}(?![\p{{L}}\p{{N}}])")
-_TITLED_LINE = regex.compile(rf"[ \t]*,?[ \t]+{CREDENTIALS}[ \t.]*$")
-_TOLD = regex.compile(
+_LAST_LINE = compiled(r"\r?(?:\n[ \t\r]*(?:\n|$)|$)")
+_CLOSED = compiled(r"[.!?)\d][ \t]*\r?\n$|\n[ \t]*\r?\n$")
+BLANK = compiled(r"[ \t]*(?:[-–—~][ \t]*)?")
+_ENDS = compiled(rf"[)\]}}/*_~.]{{0,3}}(?:[ \t]*,?[ \t]*\(?{_MOMENT}(?:[ \t]+{_MOMENT})?\)?)?[ \t.]*$")
+_TITLED = compiled(rf"(?:[ \t]*,?[ \t]+|/){CREDENTIALS}(?![\p{{L}}\p{{N}}])")
+_TITLED_LINE = compiled(rf"[ \t]*,?[ \t]+{CREDENTIALS}[ \t.]*$")
+_TOLD = compiled(
     r"\b(?:report(?:ed)?|hand-?(?:ed[ \t]+)?off|given|per|by|from|to|with|w/|d/w|called|paged|notified)"
     r"[ \t]+(?:to[ \t]+)?$",
     regex.IGNORECASE,
 )
-_RELIEVED = regex.compile(r"\b(?:hand-?off|hand-?over|relieved|relief|report)[ \t:]+(?:from[ \t]+)?$", regex.IGNORECASE)
-_RELIEVER = regex.compile(
+_RELIEVED = compiled(r"\b(?:hand-?off|hand-?over|relieved|relief|report)[ \t:]+(?:from[ \t]+)?$", regex.IGNORECASE)
+_RELIEVER = compiled(
     r"\b(?:hand-?off|hand-?over|report)[ \t:]+(?:from[ \t]+)?\p{Lu}{2,3}[ \t]*(?:to|->|→|>)[ \t]*$", regex.IGNORECASE
 )
-_TO_ANOTHER = regex.compile(r"[ \t]*(?:[ \t]to[ \t]|->|→|>)[ \t]*\p{Lu}{2,3}(?![\p{L}\p{N}])")
-_BEFORE_NAME = regex.compile(
+_TO_ANOTHER = compiled(r"[ \t]*(?:[ \t]to[ \t]|->|→|>)[ \t]*\p{Lu}{2,3}(?![\p{L}\p{N}])")
+_BEFORE_NAME = compiled(
     rf"\)[ \t]+(?:\p{{Lu}}[\p{{L}}\p{{M}}'’.\-]*[ \t]+){{0,3}}\p{{Lu}}[\p{{L}}\p{{M}}'’.\-]+"
     rf"[ \t]*,[ \t]*{CREDENTIALS}\b"
 )
-_DOCTOR = regex.compile(r"(?<![\p{L}\p{N}])(?:Drs?|[Dd]octor)\b\.?[ \t]+$")
-_REACHED = regex.compile(
+_DOCTOR = compiled(r"(?<![\p{L}\p{N}])(?:Drs?|[Dd]octor)\b\.?[ \t]+$")
+_REACHED = compiled(
     r"(?:[ \t]+(?:was[ \t]+|is[ \t]+|has[ \t]+been[ \t]+)?(?:paged|notified|informed|aware|updated|called|texted|"
     r"at[ \t]+bedside|agrees|concurs|on[ \t]+call|covering|"
     r"(?:will|to|in[ \t]+to)[ \t]+(?:see|assess|evaluate|follow))\b|"
     r"['’]s[ \t]+(?:service|team|patient|pt|recs?|recommendations|note|clinic|schedule)\b)"
 )
-_STOPS = regex.compile(
+_STOPS = compiled(
     r"[ \t]*(?:$|[.,;:)\]|/&@]|\d{1,2}:\d\d|"
     r"(?:at|on|in|for|re|about|and|who|to|with|via|by|if|regarding|this|today|again)\b)"
 )
-_AT_A_TIME = regex.compile(rf"[ \t]+(?:(?:at|on)[ \t]+\d|{_MOMENT})")
-_ENCLOSED = regex.compile(r"[.!?]\s*[(\[{]$|[.!?][ \t]*/{1,2}[ \t]*$")
-_ENCLOSED_MOMENT = regex.compile(rf"[ \t,]*{_MOMENT}(?:[ \t]+{_MOMENT})?[)\]}}]")
-_AFTER_SENTENCE = regex.compile(r"[.!?)][ \t]+$")
-_MOMENT_BEFORE = regex.compile(rf"(?<![\p{{L}}\d/.:\-]){_MOMENT}[ \t]*[-–,;]?[ \t]*$")
-_TIMED = regex.compile(rf"[ \t]*(?:{_DATE}[ ])?(?:\d{{1,2}}:\d\d|[0-2]\d[0-5]\d)(?:[ ]?[AaPp][Mm])?[ \t]*[-–:|]?[ \t]*")
-_CHARTS = regex.compile(r"[ \t]*[:\-–]?[ \t]*\p{Lu}\p{Ll}")
-_CLOCK = regex.compile(r"[ \t]*,?[ \t]*@?[ ]?(?:[01]\d|2[0-3]):?[0-5]\d(?!\d)")
+_AT_A_TIME = compiled(rf"[ \t]+(?:(?:at|on)[ \t]+\d|{_MOMENT})")
+_ENCLOSED = compiled(r"[.!?]\s*[(\[{]$|[.!?][ \t]*/{1,2}[ \t]*$")
+_ENCLOSED_MOMENT = compiled(rf"[ \t,]*{_MOMENT}(?:[ \t]+{_MOMENT})?[)\]}}]")
+_AFTER_SENTENCE = compiled(r"[.!?)][ \t]+$")
+_MOMENT_BEFORE = compiled(rf"(?<![\p{{L}}\d/.:\-]){_MOMENT}[ \t]*[-–,;]?[ \t]*$")
+_TIMED = compiled(rf"[ \t]*(?:{_DATE}[ ])?(?:\d{{1,2}}:\d\d|[0-2]\d[0-5]\d)(?:[ ]?[AaPp][Mm])?[ \t]*[-–:|]?[ \t]*")
+_CHARTS = compiled(r"[ \t]*[:\-–]?[ \t]*\p{Lu}\p{Ll}")
+_CLOCK = compiled(r"[ \t]*,?[ \t]*@?[ ]?(?:[01]\d|2[0-3]):?[0-5]\d(?!\d)")
 _CAPITALS = 6
 _OPENING = ("-", "–", "—", "/", "(", "[", "|", ",", ";")
 _HALF_OF_DAY = frozenset(("AM", "PM"))
-_MOMENT_AFTER = regex.compile(rf"[ \t]*,?[ \t]*{_MOMENT}(?![\d/])")
+_MOMENT_AFTER = compiled(rf"[ \t]*,?[ \t]*{_MOMENT}(?![\d/])")
 # The two ends of a dictation line: "D: 3/4 T: 3/5 KR".
-_DICTATION = regex.compile(
+_DICTATION = compiled(
     r"(?<![\p{L}\p{N}])(?:DD?|dict\p{Ll}*)[ ]?:?[ ]?\d{1,2}[/\-.]\d.{0,24}?(?<![\p{L}\p{N}])(?:TT?|DT|trans\p{Ll}*)"
     r"[ ]?:?[ ]?\d{1,2}[/\-.]\d",
     regex.IGNORECASE,

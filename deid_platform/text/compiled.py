@@ -1,11 +1,10 @@
 """A cache of compiled patterns beside the package's bytecode, shared by all processes.
 
-Belongs here: the cache file. Does not belong here: which patterns there are (`recognizer.py`).
+Belongs here: the cache file. Does not belong here: which patterns there are (the modules that ask for them).
 
-Compiling all recognizers takes seconds, and without the cache each command and each worker would do it again. The file
-is written like bytecode, by the first process that may write there, unless writing bytecode is disabled, and it is
-trusted like bytecode. Without it, a pattern is compiled when it is first needed. `python -m
-deid_platform.detection.rules` writes it.
+Compiling all patterns takes seconds, and without the cache each command would do it again. The file is written like
+bytecode, by the first process that may write there, unless writing bytecode is disabled, and it is trusted like
+bytecode. Without it, a pattern is compiled when it is asked for. `python -m deid_platform.preloaded` writes it.
 """
 
 from __future__ import annotations
@@ -33,23 +32,41 @@ _FOR = f"{sys.implementation.cache_tag} {platform.machine()} regex {regex.__vers
 _READABLE = 0o644  # for every user, since it holds what the package ships
 
 
+_asked: set[Key] = set()
+"""Of which patterns were asked for in this process."""
+
+
+def compiled(expression: str, flags: int = 0) -> regex.Pattern[str]:
+    """As `regex.compile`; worth it where that takes a millisecond or more."""
+    return pattern((expression, int(flags)))
+
+
 def pattern(key: Key) -> regex.Pattern[str]:
     """One compiled pattern."""
+    _asked.add(key)
     kept = _kept().get(key)
     return regex.compile(*key) if kept is None else kept
 
 
-def keep(keys: Collection[Key]) -> None:
-    """Keeps these patterns and no others for the next process, where a file can be written."""
-    if sys.dont_write_bytecode or _kept().keys() == set(keys):
+def keep(keys: Collection[Key] = ()) -> None:
+    """Keeps these patterns, and all that were asked for, for the next process, where a file can be written.
+
+    What other processes asked for stays, unless it is more than this one did: then most of it is of former versions.
+    """
+    wanted = _asked | set(keys)
+    if sys.dont_write_bytecode or wanted <= _kept().keys():
         return
+    others = _kept().keys() - wanted
     place = _place()
     draft = place.with_suffix(f".{os.getpid()}")
     with suppress(OSError):
         place.parent.mkdir(exist_ok=True)
         try:
             with draft.open("xb") as stream:
-                body = pickle.dumps({key: pattern(key) for key in keys}, protocol=5)
+                chosen = wanted | others if len(others) <= len(wanted) else wanted
+                body = pickle.dumps(
+                    {key: _kept().get(key) or regex.compile(*key) for key in sorted(chosen)}, protocol=5
+                )
                 stream.write(_digest(body) + body)
             draft.chmod(_READABLE)
             draft.replace(place)
@@ -71,7 +88,7 @@ def _kept() -> dict[Key, regex.Pattern[str]]:
 
 
 def _place() -> Path:
-    return Path(cache_from_source(__file__)).with_name(f"recognizers.{sys.implementation.cache_tag}.patterns")
+    return Path(cache_from_source(__file__)).with_name(f"{sys.implementation.cache_tag}.patterns")
 
 
 def _digest(body: bytes | memoryview) -> bytes:

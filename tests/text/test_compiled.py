@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import regex
 
-from deid_platform.detection.rules.engine import compiled
+from deid_platform.text import compiled
 
 KEYS = [("a(?P<A>b)", 0), ("a b", int(regex.VERBOSE))]
 
@@ -21,6 +21,7 @@ def place(tmp_path, monkeypatch) -> Path:
     place = tmp_path / "cache" / "kept"
     monkeypatch.setattr(compiled, "_place", lambda: place)
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    monkeypatch.setattr(compiled, "_asked", set())
     compiled._kept.cache_clear()
     yield place
     compiled._kept.cache_clear()
@@ -37,19 +38,34 @@ def compilations(monkeypatch) -> list[str]:
 
 def test_what_is_kept_is_not_compiled_again_and_finds_the_same(place, compilations) -> None:
     compiled.keep(KEYS)
-    assert compilations == ["a(?P<A>b)", "a b"]
+    assert compilations == ["a b", "a(?P<A>b)"]
     compiled._kept.cache_clear()
     named, verbose = map(compiled.pattern, KEYS)
     assert named.fullmatch("ab")["A"] == "b"
     assert verbose.fullmatch("ab")
-    assert compilations == ["a(?P<A>b)", "a b"]
+    assert compilations == ["a b", "a(?P<A>b)"]
 
 
 def test_of_a_changed_table_only_what_is_new_is_compiled(place, compilations) -> None:
     compiled.keep(KEYS)
     compiled.keep([KEYS[0], ("c", 0)])
-    assert compilations == ["a(?P<A>b)", "a b", "c"]
-    assert set(compiled._kept()) == {KEYS[0], ("c", 0)}
+    assert compilations == ["a b", "a(?P<A>b)", "c"]
+    assert set(compiled._kept()) == {*KEYS, ("c", 0)}
+
+
+def test_what_nobody_asks_for_any_more_goes_once_it_is_more_than_what_somebody_does(place) -> None:
+    compiled.keep(KEYS)
+    compiled.keep([("c", 0)])
+    assert set(compiled._kept()) == {("c", 0)}
+
+
+def test_what_modules_ask_for_is_kept_beside_the_tables(place, compilations) -> None:
+    compiled.compiled("a+", regex.IGNORECASE)
+    compiled.keep()
+    compiled._kept.cache_clear()
+    again = compiled.compiled("a+", regex.IGNORECASE)
+    assert compilations.count("a+") == 2  # asked for, then kept
+    assert again.fullmatch("AA")
 
 
 def test_one_expression_under_other_flags_is_another(place) -> None:
