@@ -1,6 +1,6 @@
 """The network of the shipped model on one core: what its graph, its windows and its sessions are worth.
 
-    python benchmarks/network.py [--before MODEL.onnx] [--overlap 8 0] [--careful] [--every 1]
+    python benchmarks/network.py [--before MODEL.onnx] [--overlap 8 0] [--careful] [--threads] [--every 1]
 
 Notes are those of the library's threshold authors, on the text alone. Each note is read by every variant in turn, so
 that all share whatever else the machine does; seconds are of the processor, in the network alone, with one thread. The
@@ -8,12 +8,14 @@ first row is the graph of `--before`, as onnxruntime fuses it by itself; without
 time of the network's matrix multiplications alone, as onnxruntime does them with int8 weights, on as many pieces: the
 share of that in each row's time is what the row makes of the processor. "Change" is the share of the words which the
 first row hides that only one of both hides. `--careful` adds the mean of two placements of the windows, the second half
-a window on. Prints Markdown.
+a window on. `--threads` compares two threads that share each window with two windows side by side, in turns. Prints
+Markdown.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import time
 from collections.abc import Iterator, Sequence
 from copy import copy
@@ -28,7 +30,7 @@ from onnx import TensorProto, helper, numpy_helper
 from deid_platform.corpora.library.authors import Use, authors, notes_by
 from deid_platform.detection import DetectorSpec
 from deid_platform.detection.models.folder import NETWORK, ModelFolder
-from deid_platform.detection.models.onnx_network import OnnxNetwork
+from deid_platform.detection.models.onnx_network import SLOWER, OnnxNetwork
 from deid_platform.detection.models.token_classifier import TokenClassifier
 from deid_platform.detection.models.tokens import Framed, Tokens
 from deid_platform.detection.models.windows import OVERLAP, Window, windows
@@ -41,13 +43,16 @@ FOLDER = ModelFolder.shipped("minilm")
 
 
 class Fused(OnnxNetwork):
-    """A graph as onnxruntime fuses it by itself."""
+    """A graph as onnxruntime fuses it by itself, or without some fusions, with threads that share each window."""
 
-    def __init__(self, file: Path) -> None:
+    def __init__(self, file: Path, threads: int = 1, without: Sequence[str] = ()) -> None:
         super().__init__(file, threads=1)
         options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads, options.log_severity_level = 1, 3
-        self._session = onnxruntime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
+        options.intra_op_num_threads, options.log_severity_level = threads, 3
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+        self._session = onnxruntime.InferenceSession(
+            str(file), options, providers=["CPUExecutionProvider"], disabled_optimizers=without
+        )
 
 
 class Variant(TokenClassifier):
@@ -126,6 +131,25 @@ def int8_limit(framed: Sequence[Framed]) -> float:
     return float(np.median(taken)) / pieces
 
 
+def of_threads(framed: Sequence[Framed]) -> str:
+    """Seconds of the processor and of the clock for a hundred windows, the least of five turns."""
+    file = FOLDER.path / NETWORK
+    networks = {
+        "one thread": OnnxNetwork(file, threads=1),
+        "two threads share each window": Fused(file, threads=2, without=SLOWER),
+        "two windows side by side": OnnxNetwork(file, threads=2),
+    }
+    taken: dict[str, list[tuple[float, float]]] = {name: [] for name in networks}
+    for _ in range(5):
+        for name, network in networks.items():
+            begun = time.process_time(), time.monotonic()
+            network.logits(framed[:100])
+            taken[name].append((time.process_time() - begun[0], time.monotonic() - begun[1]))
+    least = {name: [min(values) for values in zip(*some, strict=True)] for name, some in taken.items()}
+    head = ("a hundred windows", "processor s", "s of the clock")
+    return table(head, [(name, *(f"{value:.2f}" for value in values)) for name, values in least.items()])
+
+
 def of(base: Pipeline, model: Variant) -> Pipeline:
     """The ensemble with a variant of its model."""
     other = copy(base)
@@ -144,6 +168,8 @@ def processor() -> str:
     """What the system calls the processor, and whether it multiplies int8 in one instruction."""
     lines = Path("/proc/cpuinfo").read_text().splitlines()
     told = {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in reversed(lines))}
+    if "avx2_only" in os.environ.get("LD_PRELOAD", ""):
+        return f"{told.get('model name', 'processor not named')}, as one of AVX2 without VNNI (avx2_only.c)"
     kind = next((it for it in ("avx512_vnni", "avx_vnni", "avx2") if it in told.get("flags", "").split()), "neither")
     return f"{told.get('model name', 'processor not named')}, {kind}"
 
@@ -154,6 +180,7 @@ def main() -> None:
     parser.add_argument("--before", type=Path, help="a graph of the same weights to compare with")
     parser.add_argument("--overlap", type=int, nargs="*", default=[], help="other overlaps than today's")
     parser.add_argument("--careful", action="store_true")
+    parser.add_argument("--threads", action="store_true")
     parser.add_argument("--every", type=int, default=1, help="read only every so manieth note")
     arguments = parser.parse_args()
     shipped = OnnxNetwork(FOLDER.path / NETWORK, threads=1)
@@ -203,6 +230,8 @@ def main() -> None:
                 estimate(scores.precision),
             )
         )
+    if arguments.threads:
+        print(of_threads(framed))
     print(table(("", "pieces a word", "words/s", "times", "of int8", "change", "recall", "precision"), rows))
 
 
