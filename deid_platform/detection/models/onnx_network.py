@@ -3,8 +3,8 @@
 Belongs here: one session, and running it on windows. Does not belong here: what its logits mean.
 
 Each window is run alone: the scales of dynamic int8 arithmetic are those of one run, so that windows of one batch would
-change each other's probabilities. Each has one thread, and windows run side by side: threads that share a window wait
-for one another, which takes a fifth more processor time.
+change each other's probabilities. Each has one thread, and windows run side by side, so that no thread waits for its
+part of another's.
 """
 
 from __future__ import annotations
@@ -22,7 +22,10 @@ from deid_platform.detection.models.tokens import Framed
 from deid_platform.silence import silent_onnxruntime
 
 SLOWER = ("SkipLayerNormFusion",)
-"""What onnxruntime would put in the place of faster operators: its sum and norm in one take five times those apart."""
+"""What onnxruntime would put in the place of faster operators: its sum and norm in one take longer than those apart.
+
+Measured in docs/capacity.md.
+"""
 
 
 class OnnxNetwork:

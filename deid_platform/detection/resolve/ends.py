@@ -118,9 +118,9 @@ def _cut(text: str, candidate: Candidate, *, french: bool) -> Candidate | None:
     elif candidate.label is Label.DATE:
         start, end = _of_date(text, start, end)
     start, end = _without_signs(text, start, end, candidate.evidence)
-    if (start, end) == (candidate.start, candidate.end):
-        return candidate
-    return candidate._replace(start=start, end=end) if start < end else None
+    if start >= end:  # a piece that a gap ends may be empty from the start
+        return None
+    return candidate if (start, end) == candidate[:2] else candidate._replace(start=start, end=end)
 
 
 def _without_signs(text: str, start: int, end: int, evidence: Evidence) -> tuple[int, int]:
