@@ -42,6 +42,7 @@ def cut(
         ("⟦Herr Quandt⟧ kommt", ["Quandt"]),
         ("⟦Lea w⟧ wife", ["Lea"]),
         ("⟦Sheila M.            Copia AMARILLA⟧", ["Sheila M", "AMARILLA"]),
+        ("⟦Quarmby\t⟧ x", ["Quarmby"]),
         ("x ⟦(x).⟧", ["x"]),
         ("⟦MELGAR, EMILIA     MRN⟧: 7232715", ["MELGAR, EMILIA"]),
         ("⟦1ngrid⟧", ["1ngrid"]),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import onnx
 import onnxruntime
 import pytest
 import torch
@@ -13,6 +14,7 @@ from transformers import BertModel
 from deid_platform.detection.models.bert import Network
 from deid_platform.detection.models.folder import NETWORK, VOCABULARY, ModelFolder
 from deid_platform.errors import Code, DeidError
+from deid_platform.training import export as exporting
 from deid_platform.training.export import export, write_card
 from deid_platform.training.starting import encoder, from_encoder, trained
 
@@ -66,6 +68,24 @@ def test_the_exported_network_says_nearly_the_same(network: Network, exported: M
         wanted = network(ids, features).numpy()
     assert found.shape == wanted.shape
     assert np.abs(found - wanted).max() < 0.1 * np.abs(wanted).max()
+
+
+def test_a_graph_of_before_gets_its_attention_as_one_operator(
+    network: Network, encoder_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as before:
+        before.setattr(exporting, "_with_whole_attention", lambda *_: None)
+        export(network, encoder_folder / VOCABULARY, tmp_path)
+    write_card(tmp_path, {}, {"size": encoder(encoder_folder).said["size"]})
+    feed = {name: part.numpy() for name, part in zip(("ids", "features"), window(24), strict=True)}
+    (wanted,) = onnxruntime.InferenceSession(tmp_path / NETWORK).run(None, feed)
+    exporting.join_attention(tmp_path)
+    whole = (tmp_path / NETWORK).read_bytes()
+    assert {node.op_type for node in onnx.load_from_string(whole).graph.node}.isdisjoint({"Softmax", "Transpose"})
+    (found,) = onnxruntime.InferenceSession(ModelFolder(tmp_path).verified().path / NETWORK).run(None, feed)
+    assert np.abs(found - wanted).max() < 0.01 * np.abs(wanted).max()
+    exporting.join_attention(tmp_path)
+    assert (tmp_path / NETWORK).read_bytes() == whole
 
 
 def test_a_trained_model_is_read_back(network: Network, exported: ModelFolder) -> None:

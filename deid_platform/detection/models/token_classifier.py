@@ -61,7 +61,7 @@ class TokenClassifier:
     Args:
         folder: Of the model; its name is that of the sources of candidates.
         professions: Whether occupations are searched for too.
-        threads: For one window; see `OnnxNetwork`.
+        threads: Windows that are run at the same time; see `OnnxNetwork`.
         device: Where its network runs, one of `device.DEVICES`.
         served: The process that runs it for others too; None for this one.
         seconds: Where the seconds in which it runs are counted; a count of its own unless given.

@@ -9,6 +9,7 @@ line, is told beside each piece by its feature, a small whole number with an emb
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -83,8 +84,8 @@ class Reader:
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
         one = self._tokenizer.encode("a")
-        self._begin = one.ids[: one.special_tokens_mask.index(0)]
-        self._end = one.ids[len(one.special_tokens_mask) - one.special_tokens_mask[::-1].index(0) :]
+        marks, ids = one.special_tokens_mask, np.asarray(one.ids, dtype=np.int64)
+        self._begin, self._end = ids[: marks.index(0)], ids[len(marks) - marks[::-1].index(0) :]
 
     @property
     def before(self) -> int:
@@ -104,40 +105,34 @@ class Reader:
         told = np.asarray(encoding.word_ids, dtype=np.int64)
         begins = np.flatnonzero(np.diff(told, prepend=-1)) if len(told) else told
         ends = offsets[np.append(begins[1:], len(told)) - 1, 1] if len(told) else begins
-        places = zip(offsets[begins, 0].tolist(), ends.tolist(), strict=True)
-        starts = np.asarray([_past_space(text, start, end) for start, end in places], dtype=np.int64)
         words = np.repeat(np.arange(len(begins)), np.diff(np.append(begins, len(told))))
-        gaps, features = self._set(text, starts.tolist(), ends.tolist())
+        starts, gaps, features = self._set(text, offsets[begins, 0].tolist(), ends.tolist())
         return Tokens(ids, features, words, starts, ends, gaps)
 
     def framed(self, tokens: Tokens, start: int, end: int) -> Framed:
         """A window of a text."""
-        ids = np.array([*self._begin, *tokens.ids[start:end], *self._end], dtype=np.int64)
+        ids = np.concatenate((self._begin, tokens.ids[start:end], self._end))
         features = np.zeros(len(ids), dtype=np.int64)
-        features[self.before : self.before + end - start] = tokens.features[start:end]
+        features[self.before : self.before + end - start] = tokens.word_features[tokens.words[start:end]]
         return Framed(ids, features)
 
     @staticmethod
-    def _set(text: str, starts: list[int], ends: list[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        gaps = np.empty(len(starts), dtype=np.int64)
-        features = np.empty(len(starts), dtype=np.int64)
+    def _set(
+        text: str, starts: Sequence[int], ends: Sequence[int]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Where words begin that may begin with their space, what stands before them, and how they are set."""
+        begins, gaps, shapes = [], [], []
         before = 0
-        for number, (start, end) in enumerate(zip(starts, ends, strict=True)):
-            gap = _gap(text[before:start]) if start > before else 0
-            gaps[number] = gap
-            features[number] = 1 + _shape(text[start:end]) * len(GAPS) + gap
+        for start, end in zip(starts, ends, strict=True):
+            while start < end and text[start].isspace():
+                start += 1
+            begins.append(start)
+            gaps.append(_gap(text[before:start]) if start > before else 0)
+            shapes.append(_shape(text[start:end]))
             before = end
-        if len(starts):
-            features[0] += GAPS.index("paragraph") - gaps[0]
-            gaps[0] = GAPS.index("paragraph")
-        return gaps, features
-
-
-def _past_space(text: str, start: int, end: int) -> int:
-    """Where a word begins of a vocabulary whose words begin with their space."""
-    while start < end and text[start].isspace():
-        start += 1
-    return start
+        gaps[:1] = [GAPS.index("paragraph")] * bool(gaps)
+        placed, before_each, written = (np.asarray(values, dtype=np.int64) for values in (begins, gaps, shapes))
+        return placed, before_each, 1 + written * len(GAPS) + before_each
 
 
 def _gap(between: str) -> int:

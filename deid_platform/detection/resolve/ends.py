@@ -97,6 +97,9 @@ def _pieces(text: str, candidate: Candidate) -> Iterator[Candidate]:
         yield candidate
         return
     gaps = [(gap.start(), gap.end()) for gap in _GAP.finditer(text, candidate.start, candidate.end)]
+    if not gaps:
+        yield candidate
+        return
     starts = [candidate.start, *(end for _, end in gaps)]
     for start, end in zip(starts, [*(start for start, _ in gaps), candidate.end], strict=True):
         if start == candidate.start or fold_term(text[start:end]) not in word_list("seam_words.label"):
@@ -115,7 +118,9 @@ def _cut(text: str, candidate: Candidate, *, french: bool) -> Candidate | None:
     elif candidate.label is Label.DATE:
         start, end = _of_date(text, start, end)
     start, end = _without_signs(text, start, end, candidate.evidence)
-    return candidate._replace(start=start, end=end) if start < end else None
+    if start >= end:  # a piece that a gap ends may be empty from the start
+        return None
+    return candidate if (start, end) == candidate[:2] else candidate._replace(start=start, end=end)
 
 
 def _without_signs(text: str, start: int, end: int, evidence: Evidence) -> tuple[int, int]:

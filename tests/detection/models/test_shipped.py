@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import asdict
+from pathlib import Path
 
+import onnx
+import onnxruntime
 import pytest
 
 from deid_platform.detection.api import Document
 from deid_platform.detection.models.folder import ModelFolder
+from deid_platform.detection.models.onnx_network import OnnxNetwork
 from deid_platform.detection.models.token_classifier import TokenClassifier
 from deid_platform.detection.registry import MODELS, SHIPPED
 from deid_platform.detection.spec import DetectorSpec
@@ -78,6 +83,25 @@ def test_what_it_says_does_not_depend_on_threads() -> None:
     text = "\n".join(text for text, _ in SENTENCES) * 4
     one, two = (TokenClassifier(FOLDER, threads=threads).probabilities(text)[1] for threads in (1, 2))
     assert (one == two).all()
+
+
+def test_no_slow_operator_runs_it_and_each_window_has_one_thread(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    session, threads = onnxruntime.InferenceSession, []
+
+    def kept(file: str, options: onnxruntime.SessionOptions, **more: object) -> onnxruntime.InferenceSession:
+        options.optimized_model_filepath = str(tmp_path / "as-run.onnx")
+        threads.append(options.intra_op_num_threads)
+        return session(file, options, **more)
+
+    monkeypatch.setattr(onnxruntime, "InferenceSession", kept)
+    OnnxNetwork(FOLDER.path / FOLDER.network, threads=2)
+    operators = Counter(node.op_type for node in onnx.load(tmp_path / "as-run.onnx").graph.node)
+    layers = FOLDER.card["size"]["num_hidden_layers"]
+    assert (operators["MultiHeadAttention"], operators["LayerNormalization"]) == (layers, 2 * layers + 1)
+    assert not operators["Softmax"] and not operators["SkipLayerNormalization"]
+    assert threads == [1]
 
 
 def test_it_is_the_ensemble_and_part_of_its_digest(monkeypatch: pytest.MonkeyPatch) -> None:
