@@ -47,6 +47,7 @@ def fine_tune_mean(
     preset: Preset,
     folder: Path,
     *,
+    teacher: nn.Module | None = None,
     told: Callable[[Progress], object] = lambda _: None,
 ) -> None:
     """Trains a network in place; its weights become the mean of the trained ones and, by `former`, of those before.
@@ -59,13 +60,14 @@ def fine_tune_mean(
         examples: Windows.
         preset: How.
         folder: For the checkpoint.
+        teacher: Its probabilities are learned too; None to learn the labels alone.
         told: Of the progress.
 
     Raises:
         DeidError: `input-invalid` if the checkpoint is of another training.
     """
     before = {name: value.detach().cpu().clone() for name, value in network.state_dict().items()}
-    fine_tune(network, examples, preset, folder, told=told)
+    fine_tune(network, examples, preset, folder, teacher=teacher, told=told)
     network.to("cpu")
     if preset.former:
         for name, value in network.state_dict().items():
@@ -79,6 +81,7 @@ def fine_tune(
     preset: Preset,
     folder: Path,
     *,
+    teacher: nn.Module | None = None,
     told: Callable[[Progress], object] = lambda _: None,
     every: int = 50,
     keep_every: int = 200,
@@ -90,6 +93,7 @@ def fine_tune(
         examples: Windows.
         preset: How.
         folder: For the checkpoint.
+        teacher: Its probabilities are learned too; None to learn the labels alone.
         told: Of the progress.
         every: Steps between two such tellings.
         keep_every: Steps between two checkpoints.
@@ -111,7 +115,9 @@ def fine_tune(
         # Processors without matrix units for it are twice as fast in 32 bits.
         with torch.autocast(device.type, dtype=torch.bfloat16, enabled=device.type == "cuda"):
             logits = network(ids, features, mask)
-        loss = nn.functional.cross_entropy(logits.float().flatten(0, 1), labels.flatten(), ignore_index=-1)
+            with torch.no_grad():
+                taught = None if teacher is None else teacher(ids, features, mask)
+        loss = _loss(logits, labels, taught)
         loss.backward()
         nn.utils.clip_grad_norm_(_trained(network).values(), 1.0)
         optimizer.step()
@@ -124,6 +130,21 @@ def fine_tune(
         if (step + 1) % keep_every == 0 or step + 1 == len(batches):
             _keep(folder / _CHECKPOINT, plan, step + 1, network, optimizer, schedule)
     network.eval()
+
+
+def _loss(logits: Tensor, labels: Tensor, taught: Tensor | None) -> Tensor:
+    """Of the labels; with a teacher, half of it and half of what parts the network's probabilities from the teacher's.
+
+    The teacher's probabilities are taken as they are, without a temperature: thresholds are chosen among them.
+    """
+    counted = labels >= 0
+    logits = logits.float()[counted]
+    of_labels = nn.functional.cross_entropy(logits, labels[counted])
+    if taught is None:
+        return of_labels
+    expected, answered = (nn.functional.log_softmax(part, -1) for part in (taught.float()[counted], logits))
+    apart = nn.functional.kl_div(answered, expected, log_target=True, reduction="batchmean")
+    return (of_labels + apart) / 2
 
 
 def device_of(network: nn.Module) -> torch.device:

@@ -103,7 +103,7 @@ def train(
     if preset.frozen is not None:
         start.freeze(preset.frozen)
     with models.seconds.running(int(device_of(start.network).type == "cuda")):
-        fine_tune_mean(start.network, windows, preset, folder, told=keep)
+        fine_tune_mean(start.network, windows, preset, folder, teacher=start.teacher, told=keep)
     start.save(folder)
     said = {
         **start.said,

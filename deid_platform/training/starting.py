@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from copy import deepcopy
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -37,11 +38,13 @@ class Start:
         network: The network.
         vocabulary: The file of its vocabulary.
         said: What the card says of it.
+        teacher: The network whose probabilities it learns beside the labels; None without one.
     """
 
     network: Network | Classifier
     vocabulary: Path
     said: dict[str, Any]
+    teacher: Network | None = None
 
     def freeze(self, layers: int) -> None:
         """Leaves the embeddings and the first layers of a BERT encoder as they are; others learn whole."""
@@ -73,8 +76,28 @@ def start_of(name: str | None, preset: Preset) -> Start:
         DeidError: `model-unusable` with the file that is missing or another, or the folder's name.
     """
     start = of_transformers(Path(str(name)), preset) if preset.transformers else model_or_encoder(name)
-    start.network.to(PROCESSOR if no_card() else CARD)
+    if preset.layers is not None:
+        start = student(start, preset.layers)
+    device = PROCESSOR if no_card() else CARD
+    start.network.to(device)
+    if start.teacher is not None:
+        start.teacher.to(device)
     return start
+
+
+def student(start: Start, layers: Sequence[int]) -> Start:
+    """A network with some layers of another, which becomes its teacher (Sanh 2019, "DistilBERT", section 3).
+
+    Raises:
+        DeidError: `model-unusable` for a network of `transformers`, or a layer that it has not.
+    """
+    teacher = start.network
+    if not isinstance(teacher, Network) or max(layers) >= teacher.size.num_hidden_layers:
+        raise DeidError(Code.MODEL_UNUSABLE, "layers")
+    network = deepcopy(teacher)
+    network.keep_layers(layers)
+    said = start.said | {"size": asdict(network.size), "layers": list(layers)}
+    return Start(network, start.vocabulary, said, teacher.eval().requires_grad_(False))
 
 
 def encoder(folder: Path | None = None) -> Start:

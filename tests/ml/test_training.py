@@ -28,7 +28,7 @@ from deid_platform.training.experiments import Arm
 from deid_platform.training.fine_tuning import Progress, fine_tune, fine_tune_mean, seeded
 from deid_platform.training.mixture import Mixture, labelled
 from deid_platform.training.presets import Preset
-from deid_platform.training.starting import from_encoder
+from deid_platform.training.starting import Start, from_encoder, student
 from resources import Gpu
 
 PRESET = Preset(epochs=1.0, rate=1e-3, tokens=1024)
@@ -88,6 +88,33 @@ def test_weights_are_the_mean_of_the_trained_and_of_those_before(encoder_folder,
     for name, value in network.state_dict().items():
         assert torch.allclose(value, 0.2 * before[name] + 0.8 * alone[name], atol=1e-5), name
     assert any((value != alone[name]).any() for name, value in network.state_dict().items())
+
+
+def test_a_student_keeps_layers_of_its_teacher_and_learns_what_it_answers(encoder_folder, windows, tmp_path):
+    seeded(1)
+    taught = student(Start(from_encoder(encoder_folder), encoder_folder / "tokenizer.json", {}), [1])
+    teacher, network = taught.teacher, taught.network
+    assert teacher is not None
+    assert network.state_dict().keys() < teacher.state_dict().keys()
+    assert (network.size.num_hidden_layers, taught.said["size"]["num_hidden_layers"]) == (1, 1)
+    assert torch.equal(
+        network.encoder.encoder["layer"][0].output.dense.weight, teacher.encoder.encoder["layer"][1].output.dense.weight
+    )
+    unlabelled = [replace(window, labels=window.labels * 0) for window in windows]  # the teacher alone can tell
+    with torch.no_grad():
+        teacher.classifier.bias[3] += 20
+    before = {name: value.clone() for name, value in teacher.state_dict().items()}
+    fine_tune_mean(network, unlabelled, PRESET, tmp_path, teacher=teacher)
+    ids, features = (torch.from_numpy(part)[None].long() for part in (windows[0].ids, windows[0].features))
+    with torch.no_grad():
+        assert 0.2 < network(ids, features)[0, 1].softmax(-1)[3] < 0.8  # half of each
+    assert all(torch.equal(value, before[name]) for name, value in teacher.state_dict().items())
+
+
+def test_a_layer_that_the_teacher_has_not_is_refused(encoder_folder):
+    with pytest.raises(DeidError) as raised:
+        student(Start(from_encoder(encoder_folder), encoder_folder / "tokenizer.json", {}), [0, 2])
+    assert raised.value.code is Code.MODEL_UNUSABLE
 
 
 def test_the_checkpoint_of_another_training_is_refused(encoder_folder, windows, tmp_path):

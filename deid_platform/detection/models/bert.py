@@ -10,8 +10,8 @@ library `transformers`, whose weights it takes as they are.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -138,11 +138,18 @@ class Network(nn.Module):
 
     def __init__(self, size: Size, classes: int) -> None:
         super().__init__()
+        self.size = size
         self.encoder = Encoder(size)
         self.features = nn.Embedding(FEATURES, size.hidden_size)
         nn.init.zeros_(self.features.weight)
         self.dropout = nn.Dropout(size.hidden_dropout_prob)
         self.classifier = nn.Linear(size.hidden_size, classes)
+
+    def keep_layers(self, layers: Sequence[int]) -> None:
+        """Drops all layers of the encoder but these."""
+        held = self.encoder.encoder["layer"]
+        self.encoder.encoder["layer"] = nn.ModuleList(held[n] for n in layers)  # type: ignore[index]
+        self.size = replace(self.size, num_hidden_layers=len(layers))
 
     def forward(self, ids: Tensor, features: Tensor, mask: Tensor | None = None) -> Tensor:
         """Logits (windows, pieces, classes) of pieces and their features (windows, pieces); mask is 0 for padding."""

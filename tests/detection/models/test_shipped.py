@@ -18,7 +18,7 @@ from deid_platform.detection.registry import MODELS, SHIPPED
 from deid_platform.detection.spec import DetectorSpec
 from deid_platform.labels import Label
 from deid_platform.notes import Note
-from deid_platform.training.presets import PRESETS
+from deid_platform.training.presets import PRESETS, Preset
 
 FOLDER = ModelFolder.shipped(SHIPPED)
 # Names that nothing introduces, in four languages.
@@ -55,7 +55,7 @@ def found(model: TokenClassifier, *texts: str) -> list[list[tuple[str, Label, fl
 
 def test_it_is_small_and_what_its_card_says() -> None:
     assert sum(path.stat().st_size for path in FOLDER.path.iterdir()) < 25_000_000
-    assert FOLDER.verified().card["preset"] == asdict(PRESETS["library"])
+    assert asdict(Preset()) | FOLDER.verified().card["preset"] == asdict(PRESETS["library"])
     assert FOLDER.card["labels"] == ["O", *(label.value for label in Label)]
     assert set(FOLDER.card["thresholds"]) == {label.value for label in Label}
     assert b".py" not in (FOLDER.path / FOLDER.network).read_bytes()  # lines of code of the machine that made it
