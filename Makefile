@@ -117,7 +117,7 @@ $(VENV)/bin/python:
 
 # Once, where each process would do it anew if the environment forbids bytecode; the patterns alone take seconds.
 COMPILE = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m compileall -q deid_platform assets resources \
-	&& PYTHONDONTWRITEBYTECODE= $(BIN)/python -m deid_platform.preloaded
+	&& PYTHONDONTWRITEBYTECODE= $(BIN)/python -m deid_platform.engine.preloaded
 
 $(VENV)/.base: $(VENV)/bin/python pyproject.toml constraints.txt
 	@echo "installing the platform (about a minute)" >&2

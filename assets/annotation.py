@@ -5,16 +5,16 @@ from __future__ import annotations
 from assets import shown
 from assets.bench import test_set
 from assets.layer import PRIVACY, Counts, layer_asset
-from deid_platform.annotation.adjudication import newest_paired, paired
-from deid_platform.evaluation.agreement import Kappa, SpanAgreement, agreement
-from deid_platform.evaluation.scores import SMALLEST_SHOWN, suppress
+from deid_platform.evaluation.scores.agreement import Kappa, SpanAgreement, agreement
+from deid_platform.evaluation.scores.scores import SMALLEST_SHOWN, suppress
 from deid_platform.reports.agreement_figures import agreement_figure
+from deid_platform.review.annotation.adjudication import newest_paired, paired
 from resources import SiteResource
 
 TITLES = ("label", "spans of A", "spans of B", "F1 exact", "F1 overlapping", "kappa", "95% from", "to")
 
 
-@layer_asset("annotation/agreement", owner=PRIVACY, kinds={"table"}, deps=[test_set])
+@layer_asset("review/annotation/agreement", owner=PRIVACY, kinds={"table"}, deps=[test_set])
 def annotation_agreement(site: SiteResource) -> Counts:
     """Agreement of two annotators: F1 of their spans, and Cohen's kappa over words with 95% bootstrap intervals.
 

@@ -13,10 +13,10 @@ from assets import annotation, bench, corpora, dictionaries, judges, leaderboard
 from assets.layer import DELIVERIES, coded, step
 from assets.run_config import EXECUTOR
 from deid_platform.notes import Delivery
-from deid_platform.refresh.due import pending
-from deid_platform.refresh.search import search_held
-from deid_platform.refresh.site import Site
-from deid_platform.refresh.withdraw import withdraw_arrived
+from deid_platform.refresh.hiding.search import search_held
+from deid_platform.refresh.hiding.withdraw import withdraw_arrived
+from deid_platform.refresh.installation.site import Site
+from deid_platform.refresh.staging.due import pending
 from deid_platform.settings import ScheduleSettings
 from resources import SiteResource
 

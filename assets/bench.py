@@ -9,14 +9,17 @@ import dagster as dg
 from assets import shown
 from assets.layer import PRIVACY, Counts, layer_asset
 from assets.source import raw_notes
-from deid_platform.bench import held_out, lab, lab_attacker, lab_indirect, lab_on_request, measured_notes, scoring
-from deid_platform.evaluation.scores import SMALLEST_SHOWN, suppress
+from deid_platform.bench.gate import held_out, measured_notes, scoring
+from deid_platform.bench.lab import attacker as lab_attacker
+from deid_platform.bench.lab import indirect as lab_indirect
+from deid_platform.bench.lab import measures, on_request
+from deid_platform.evaluation.scores.scores import SMALLEST_SHOWN, suppress
 from deid_platform.evaluation.sources import Source
-from deid_platform.refresh import tables
-from deid_platform.refresh.site import Site
+from deid_platform.refresh.datasets import tables
+from deid_platform.refresh.installation.site import Site
 from deid_platform.reports.figures import sample_figure, scores_figure
 from deid_platform.reports.summary import MEASURES
-from deid_platform.warehouse.lab import LabScore
+from deid_platform.warehouse.quality.lab import LabScore
 from resources import Gpu, SiteResource
 
 GIVEN = {"topics": "topics", "text": "text alone"}
@@ -130,17 +133,17 @@ def metrics(site: SiteResource) -> Counts:
     )
 
 
-@layer_asset("bench/lab", owner=PRIVACY, kinds={"postgres"}, deps=[detections])
+@layer_asset("bench/lab/measures", owner=PRIVACY, kinds={"postgres"}, deps=[detections])
 def laboratory(site: SiteResource) -> Counts:
     """What the detector misses by risk, what an attacker makes of it, what of the medicine is left; quality.lab_score.
 
     Notes are redacted as the policy says; intervals are bootstraps over patients, of disclosure exact. Where gold,
     detections, policy and code have not changed, the figures are the last ones, and nothing is measured.
     """
-    found = lab.measure(site.site)
-    lab.record_judge(site.site)
+    found = measures.measure(site.site)
+    measures.record_judge(site.site)
     return shown.counts(
-        lab.record(site.site, found),
+        measures.record(site.site, found),
         gold=gold_source(site.site, found.gold).both,
         notes=found.notes,
         withheld=suppress(found.withheld),
@@ -168,7 +171,7 @@ def stability(site: SiteResource, gpu: dg.ResourceParam[Gpu]) -> Counts:
 
     Detects anew in `bench.on_request_notes` notes of the gold, in each of eight formats.
     """
-    return _on_request(site.site, lab_on_request.measure_stability(site.using(gpu)))
+    return _on_request(site.site, on_request.measure_stability(site.using(gpu)))
 
 
 @layer_asset("bench/utility", owner=PRIVACY, kinds={"postgres"}, deps=[detections])
@@ -177,7 +180,7 @@ def utility(site: SiteResource) -> Counts:
 
     The second where the gold says it, as the synthetic hospital's does; into quality.lab_score.
     """
-    return _on_request(site.site, lab_on_request.measure_utility(site.site))
+    return _on_request(site.site, on_request.measure_utility(site.site))
 
 
 @layer_asset("bench/cost", owner=PRIVACY, kinds={"postgres"}, deps=[gold_notes], pool="gpu")
@@ -186,7 +189,7 @@ def cost(site: SiteResource, gpu: dg.ResourceParam[Gpu]) -> Counts:
 
     And the price of 10,000 notes, where `bench.price_per_hour` says that of a machine.
     """
-    return _on_request(site.site, lab_on_request.measure_cost(site.using(gpu)))
+    return _on_request(site.site, on_request.measure_cost(site.using(gpu)))
 
 
 @layer_asset("bench/attacker", owner=PRIVACY, kinds={"postgres"}, deps=[detections], pool="gpu")
@@ -211,11 +214,9 @@ def indirect(site: SiteResource, gpu: dg.ResourceParam[Gpu]) -> Counts:
     return _on_request(site.site, found.measured, language_model=found.model, **found.failures)
 
 
-def _on_request(site: Site, found: lab_on_request.Measured, **more: str) -> Counts:
+def _on_request(site: Site, found: on_request.Measured, **more: str) -> Counts:
     table = figures(found.scores)
-    return shown.counts(
-        lab_on_request.record(site, found), gold=gold_source(site, found.gold).both, figures=table, **more
-    )
+    return shown.counts(on_request.record(site, found), gold=gold_source(site, found.gold).both, figures=table, **more)
 
 
 def gold_source(site: Site, gold: str) -> Source:

@@ -14,10 +14,10 @@ from assets import shown
 from assets.gate import delivery
 from assets.layer import DELIVERIES, RefusalError, coded, delivery_of, step
 from deid_platform.errors import Code
-from deid_platform.refresh.measure import record_expectations
 from deid_platform.refresh.publish import gate_requirements
-from deid_platform.warehouse.expectations import EXPECTATIONS, STAGED_UNCHANGED, SUITES
-from deid_platform.warehouse.suite import Severity
+from deid_platform.refresh.staging.measure import record_expectations
+from deid_platform.warehouse.gate.expectations import EXPECTATIONS, STAGED_UNCHANGED, SUITES
+from deid_platform.warehouse.gate.suite import Severity
 from resources import SiteResource
 
 REQUIREMENTS = {

@@ -1,7 +1,7 @@
 """What each column of the note store means, for the column schemas of assets in the UI.
 
-Belongs here: one phrase for each column name. Does not belong here: the columns themselves (`refresh/tables.py`), or
-those of the warehouse, which have their comments in the database.
+Belongs here: one phrase for each column name. Does not belong here: the columns themselves
+(`refresh/datasets/tables.py`), or those of the warehouse, which have their comments in the database.
 """
 
 MEANINGS = {

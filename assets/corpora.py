@@ -13,18 +13,18 @@ import dagster as dg
 from assets import shown
 from assets.bench import GIVEN
 from assets.layer import PRIVACY, Counts, layer_asset
-from deid_platform.bench import corpora
-from deid_platform.bench import corpus_scores as corpus_scoring
-from deid_platform.bench.contributions import contributions as contributions_of
-from deid_platform.bench.fairness import REFERENCE
-from deid_platform.bench.fairness import fairness as fairness_of
+from deid_platform.bench.leaderboard import corpora
+from deid_platform.bench.leaderboard import corpus_scores as corpus_scoring
+from deid_platform.bench.leaderboard.contributions import contributions as contributions_of
+from deid_platform.bench.leaderboard.fairness import REFERENCE
+from deid_platform.bench.leaderboard.fairness import fairness as fairness_of
 from deid_platform.corpora.catalogue import gold_word, known_corpora
 from deid_platform.corpora.gold_words import OWN
-from deid_platform.evaluation.bootstrap import Estimate
-from deid_platform.evaluation.scores import Scores, suppress
+from deid_platform.evaluation.scores.bootstrap import Estimate
+from deid_platform.evaluation.scores.scores import Scores, suppress
 from deid_platform.evaluation.sources import Source
-from deid_platform.refresh import tables
-from deid_platform.refresh.site import Site
+from deid_platform.refresh.datasets import tables
+from deid_platform.refresh.installation.site import Site
 from deid_platform.reports.corpus_figures import corpus_figure
 from deid_platform.reports.fairness_figure import fairness_figure
 from deid_platform.reports.figures import scores_figure

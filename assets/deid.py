@@ -10,8 +10,9 @@ from assets.dictionaries import institution, medical
 from assets.layer import DELIVERIES, ENGINEERS, Counts, delivery_of, layer_asset
 from assets.source import facilities, patients, providers, raw_notes
 from deid_platform.detection.rules.engine.templates import TemplateCounts
-from deid_platform.refresh import dictionaries, tables
-from deid_platform.refresh.named_later import redact_delivery
+from deid_platform.refresh.datasets import tables
+from deid_platform.refresh.dictionaries import record
+from deid_platform.refresh.hiding.late_names import redact_delivery
 from resources import Gpu, SiteResource
 
 NOT_TAGGED = "not tagged"
@@ -51,7 +52,7 @@ def redacted_notes(
 ) -> Counts:
     """Each note after detection, redaction and the leak check; a note on which one of them fails is quarantined."""
     it, delivery = site.using(gpu), delivery_of(context)
-    looked_up = dictionaries.in_force(it, delivery)
+    looked_up = record.in_force(it, delivery)
     meta = dict(redact_delivery(it, delivery).meta)
     labels = sorted(meta["labels"].items(), key=lambda item: -item[1])
     counted, reused = meta["counts"], TemplateCounts(**meta["template_text"])

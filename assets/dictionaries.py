@@ -7,9 +7,10 @@ import dagster as dg
 from assets import shown
 from assets.layer import DELIVERIES, ENGINEERS, PRIVACY, Counts, delivery_of, layer_asset
 from assets.source import facilities, patients, providers, raw_notes
-from deid_platform.bench import recovered as recovery
-from deid_platform.evaluation.scores import suppress
-from deid_platform.refresh import dictionaries, harvest, tables
+from deid_platform.bench.lab import recovered as recovery
+from deid_platform.evaluation.scores.scores import suppress
+from deid_platform.refresh.datasets import tables
+from deid_platform.refresh.dictionaries import proposals, record
 from deid_platform.store import Manifest
 from resources import Gpu, SiteResource
 
@@ -24,14 +25,14 @@ from resources import Gpu, SiteResource
 )
 def institution(context: dg.AssetExecutionContext, site: SiteResource) -> Counts:
     """Terms that the delivery's topics give, and counts of all until then: names, places and numbers."""
-    manifest = dictionaries.write_institution(site.site, delivery_of(context))
+    manifest = record.write_institution(site.site, delivery_of(context))
     return _terms(manifest)
 
 
 @layer_asset("dictionaries/medical", owner=ENGINEERS, kinds={"parquet"}, metadata=shown.columns(tables.TERM_SCHEMA))
 def medical(site: SiteResource) -> Counts:
     """Terms to keep although they look like identifiers: eponyms, drugs, devices, tests, codes, the allow list."""
-    manifest = dictionaries.write_medical(site.site)
+    manifest = record.write_medical(site.site)
     return _terms(manifest)
 
 
@@ -47,7 +48,7 @@ def harvested(site: SiteResource) -> Counts:
 
     Not part of a refresh: materialize it when somebody is to go through them.
     """
-    manifest = harvest.harvest(site.site)
+    manifest = proposals.harvest(site.site)
     return shown.counts(manifest.rows, **manifest.meta["counts"])
 
 

@@ -9,8 +9,8 @@ from assets.bench import metrics
 from assets.deid import redacted_notes
 from assets.layer import DELIVERIES, PRIVACY, Counts, delivery_of, layer_asset
 from assets.source import raw_notes
-from deid_platform.refresh import measure, stage
-from deid_platform.refresh.named_later import hide_named_since
+from deid_platform.refresh.hiding.late_names import hide_named_since
+from deid_platform.refresh.staging import measure, stage
 from resources import SiteResource
 
 

@@ -9,10 +9,10 @@ import dagster as dg
 from assets import shown
 from assets.bench import detections, figures, gold_source
 from assets.layer import PRIVACY, Counts, layer_asset
-from deid_platform.bench import lab_judges
-from deid_platform.evaluation.judge_plan import judge_prompts
+from deid_platform.bench.lab import judges
+from deid_platform.evaluation.panel.judge_plan import judge_prompts
 from deid_platform.llm.prompts import Task
-from deid_platform.refresh.site import Site
+from deid_platform.refresh.installation.site import Site
 from deid_platform.settings import Settings
 from resources import Gpu, SiteResource
 
@@ -39,16 +39,16 @@ def judge_assets(settings: Settings) -> list[dg.AssetsDefinition]:
     # A model behind an endpoint has a card of its own.
     pool = "gpu" if settings.llm is None else None
     return [
-        _asset("pairs", Task.RETENTION, lab_judges.measure_pairs, _PAIRS, pool, []),
-        _asset("retention", Task.RETENTION, lab_judges.measure_retention, _RETENTION, pool, [detections]),
-        _asset("panel", Task.PANEL, lab_judges.measure_panel, _PANEL, pool, [detections]),
+        _asset("pairs", Task.RETENTION, judges.measure_pairs, _PAIRS, pool, []),
+        _asset("retention", Task.RETENTION, judges.measure_retention, _RETENTION, pool, [detections]),
+        _asset("panel", Task.PANEL, judges.measure_panel, _PANEL, pool, [detections]),
     ]
 
 
 def _asset(
     name: str,
     task: Task,
-    measure: Callable[[Site, str], lab_judges.Judged],
+    measure: Callable[[Site, str], judges.Judged],
     about: str,
     pool: str | None,
     deps: list[dg.AssetsDefinition],
@@ -65,7 +65,7 @@ def _asset(
     def judged(context: dg.AssetExecutionContext, site: SiteResource, gpu: dg.ResourceParam[Gpu]) -> Counts:
         found = measure(site.using(gpu), context.partition_key)
         return shown.counts(
-            lab_judges.record(site.site, found),
+            judges.record(site.site, found),
             language_model=found.judge.model,
             prompt=found.judge.prompt,
             prompt_digest=found.judge.prompt_digest,

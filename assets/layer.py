@@ -21,10 +21,10 @@ from dagster_shared.error import SerializableErrorInfo
 
 from assets.run_config import refuse_run_config
 from deid_platform.errors import DeidError, internal
-from deid_platform.model_seconds import Ran
 from deid_platform.notes import Delivery
-from deid_platform.refresh.lock import installation_lock
-from deid_platform.stopping import check, watched
+from deid_platform.refresh.installation.lock import installation_lock
+from deid_platform.runtime.model_seconds import Ran
+from deid_platform.runtime.stopping import check, watched
 from resources import SiteResource
 
 # Dynamic, because late and corrected notes arrive today whatever their date.

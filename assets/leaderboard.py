@@ -8,15 +8,15 @@ from assets import shown
 from assets.bench import GIVEN
 from assets.corpora import NOTES
 from assets.layer import PRIVACY, Counts, layer_asset
-from deid_platform.bench.corpora import scored_keys
-from deid_platform.bench.detectors import Detectors
-from deid_platform.bench.leaderboard import Leaderboard, notes_to_score
-from deid_platform.bench.plan import CHAT, OURS, models_of, plan_of
+from deid_platform.bench.leaderboard.corpora import scored_keys
+from deid_platform.bench.leaderboard.detectors import Detectors
+from deid_platform.bench.leaderboard.leaderboard import Leaderboard, notes_to_score
+from deid_platform.bench.leaderboard.plan import CHAT, OURS, models_of, plan_of
 from deid_platform.errors import Code, DeidError
-from deid_platform.evaluation.scores import SMALLEST_SHOWN, suppress
+from deid_platform.evaluation.scores.scores import SMALLEST_SHOWN, suppress
 from deid_platform.evaluation.sources import Source
 from deid_platform.llm.prompts import prompt_names
-from deid_platform.refresh import tables
+from deid_platform.refresh.datasets import tables
 from deid_platform.settings import Settings
 from resources import Gpu, SiteResource
 

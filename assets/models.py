@@ -6,9 +6,9 @@ import dagster as dg
 
 from assets import corpora, shown
 from assets.layer import ENGINEERS, Counts, layer_asset
-from deid_platform.bench.experiments import experiment
-from deid_platform.bench.training import train_own
-from deid_platform.evaluation.bootstrap import Estimate
+from deid_platform.bench.leaderboard.experiments import experiment
+from deid_platform.bench.leaderboard.training import train_own
+from deid_platform.evaluation.scores.bootstrap import Estimate
 from deid_platform.reports.experiment_figure import experiment_figure
 from deid_platform.reports.training_figures import losses_figure
 from deid_platform.training.experiments import CROSS_FORMAT, LEARNING_CURVE, LEAVE_ONE_OUT, ONE_LOCALE

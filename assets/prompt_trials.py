@@ -6,7 +6,7 @@ import dagster as dg
 
 from assets import shown
 from assets.layer import PRIVACY, Counts, layer_asset
-from deid_platform.bench.prompt_trials import COLUMNS, trial_rows, trials, tried
+from deid_platform.bench.leaderboard.prompt_trials import COLUMNS, trial_rows, trials, tried
 from deid_platform.llm.prompts import prompt, prompt_names
 from deid_platform.reports.trials_figure import TrialShown, trials_figure
 from resources import Gpu, SiteResource

@@ -23,12 +23,12 @@ from assets.gate import delivery as gate_delivery
 from assets.layer import ANALYTICS, DELIVERIES, PRIVACY, Counts, delivery_of, layer_asset, step
 from assets.run_config import NoConfig
 from deid_platform.errors import Code, DeidError
+from deid_platform.oversight.dossier import write_dossier
+from deid_platform.oversight.summary import release_summary
 from deid_platform.refresh import publish
-from deid_platform.refresh.dossier import write_dossier
-from deid_platform.refresh.summary import release_summary
 from deid_platform.reports.summary import INPUTS, MEASURES, Scored, recall_here, summary_markdown
-from deid_platform.warehouse.marts import BuiltMarts
-from deid_platform.warehouse.roles import Role
+from deid_platform.warehouse.readers.marts import BuiltMarts
+from deid_platform.warehouse.server.roles import Role
 from resources import SiteResource, build_folder, mart_relations
 
 

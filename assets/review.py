@@ -7,7 +7,7 @@ from typing import Any
 from assets import shown
 from assets.bench import detections
 from assets.layer import PRIVACY, Counts, layer_asset
-from deid_platform.evaluation.scores import SMALLEST_SHOWN, suppress
+from deid_platform.evaluation.scores.scores import SMALLEST_SHOWN, suppress
 from deid_platform.evaluation.sources import Source
 from deid_platform.labels import Label
 from deid_platform.review import scores

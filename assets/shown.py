@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from assets.columns import MEANINGS
 from deid_platform.reports import summary
-from deid_platform.warehouse.standing import Requirement
+from deid_platform.warehouse.gate.standing import Requirement
 
 # Shares of thousands of words: what comes after is chance.
 _DECIMALS = 4

@@ -6,7 +6,8 @@ import dagster as dg
 
 from assets import shown
 from assets.layer import DELIVERIES, ENGINEERS, Counts, delivery_of, layer_asset
-from deid_platform.refresh import intake, tables
+from deid_platform.refresh.datasets import tables
+from deid_platform.refresh.intake import sealing
 from resources import SiteResource
 
 _TOPICS = {
@@ -27,7 +28,7 @@ def _topic_asset(name: str, description: str) -> dg.AssetsDefinition:
     )
     def topic(context: dg.AssetExecutionContext, site: SiteResource) -> Counts:
         it, delivery = site.site, delivery_of(context)
-        taken = intake.take_in_topic(it.taking_in(delivery.feed), delivery, name, store=it.store)
+        taken = sealing.take_in_topic(it.taking_in(delivery.feed), delivery, name, store=it.store)
         return shown.counts(taken.rows, **_refused(taken))
 
     return topic
@@ -47,7 +48,7 @@ patients, providers, facilities = (_topic_asset(name, description) for name, des
 def raw_notes(context: dg.AssetExecutionContext, site: SiteResource) -> Counts:
     """Notes as their source wrote them, with the delivery's withdrawals; refused rows are counted by reason."""
     it, delivery = site.site, delivery_of(context)
-    taken = intake.take_in_notes(
+    taken = sealing.take_in_notes(
         it.taking_in(delivery.feed), delivery, store=it.store, keyring=it.keyring, exclusions=it.exclusions
     )
     return shown.counts(
@@ -58,7 +59,7 @@ def raw_notes(context: dg.AssetExecutionContext, site: SiteResource) -> Counts:
     )
 
 
-def _refused(taken: intake.Intake) -> Counts:
+def _refused(taken: sealing.Intake) -> Counts:
     """How many rows were refused, with the reasons and the columns to map."""
     reasons = sorted(taken.rejected.items())
     return {

@@ -21,8 +21,8 @@ from aims import estimate, table
 
 from deid_platform.corpora.hospital import HospitalSpec, Part, Shape, Style, generate
 from deid_platform.detection import DetectorSpec
-from deid_platform.engine import LocalEngine
-from deid_platform.evaluation.scores import Estimate, NoteCounts, count_note, summarise
+from deid_platform.engine.engines import LocalEngine
+from deid_platform.evaluation.scores.scores import Estimate, NoteCounts, count_note, summarise
 from deid_platform.notes import Note, Span, Topics
 
 MEASURES = ("precision", "recall", "f1", "entity_recall", "clinical_retention")

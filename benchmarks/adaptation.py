@@ -33,9 +33,9 @@ from deid_platform.detection import DetectorSpec
 from deid_platform.detection.models.folder import ModelFolder
 from deid_platform.detection.models.token_classifier import TokenClassifier
 from deid_platform.detection.registry import MODELS, SHIPPED
-from deid_platform.engine import LocalEngine
-from deid_platform.evaluation.paired import Difference, difference
-from deid_platform.evaluation.scores import NoteCounts, Scores, count_note, summarise
+from deid_platform.engine.engines import LocalEngine
+from deid_platform.evaluation.scores.paired import Difference, difference
+from deid_platform.evaluation.scores.scores import NoteCounts, Scores, count_note, summarise
 from deid_platform.reports.adaptation_figure import adaptation_figure
 from deid_platform.surrogates.dice import Dice
 from deid_platform.training.adapting import adapted

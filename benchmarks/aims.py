@@ -13,7 +13,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from deid_platform.evaluation.scores import Estimate
+from deid_platform.evaluation.scores.scores import Estimate
 
 ENSEMBLE = "ensemble.py --direct 3000"
 WHOLE = "whole_notes.py"

@@ -4,9 +4,9 @@
         [--seed 7] [--part shown] [--detector rules] [--choices 10] [--context 8192] [--resamples 1000]
 
 Each question has numbered choices; success is over all questions, beside a guess and, of whose note it is, beside the
-attack by counting (`evaluation/linkage.py`) among the same people. The same notes raw come first: what the model can do
-at all. Notes are released with topics, under a key of this file, and those that the leak check withholds are left out.
-Answers are counted and kept nowhere. Shares of fewer than 11 questions are not shown.
+attack by counting (`evaluation/disclosure/linkage.py`) among the same people. The same notes raw come first: what the
+model can do at all. Notes are released with topics, under a key of this file, and those that the leak check withholds
+are left out. Answers are counted and kept nowhere. Shares of fewer than 11 questions are not shown.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from accuracy import Planted, written
 
 from deid_platform.corpora.hospital import HospitalSpec, Part
+from deid_platform.deidentify.release_note import ReleaseSpec
 from deid_platform.detection import DetectorSpec
-from deid_platform.engine import LocalEngine
-from deid_platform.evaluation.attacker.attack import Success, attack
-from deid_platform.evaluation.attacker.questions import Aim, Target
-from deid_platform.evaluation.bootstrap import Estimate, Ratio
-from deid_platform.evaluation.scores import SMALLEST_SHOWN
+from deid_platform.engine.engines import LocalEngine
+from deid_platform.evaluation.disclosure.attacker.attack import Success, attack
+from deid_platform.evaluation.disclosure.attacker.questions import Aim, Target
+from deid_platform.evaluation.scores.bootstrap import Estimate, Ratio
+from deid_platform.evaluation.scores.scores import SMALLEST_SHOWN
 from deid_platform.keys import Keyring
 from deid_platform.llm.endpoint import EndpointSpec
 from deid_platform.notes import Span, Topics
 from deid_platform.redaction.policy import load_policy, policy_names
-from deid_platform.release_note import ReleaseSpec
 from deid_platform.surrogates.date_order import DateOrder, DateWriting
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from deid_platform.evaluation.efficiency import PER, machine_cost
+from deid_platform.evaluation.experiments.efficiency import PER, machine_cost
 from deid_platform.llm.prompts import prompt
 from deid_platform.llm.weights import GIB, Fit, Shape, fit_of
 

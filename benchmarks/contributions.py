@@ -23,9 +23,9 @@ from deid_platform.corpora.hospital import HospitalSpec, generate
 from deid_platform.corpora.hospital.spec import Part
 from deid_platform.corpora.library.authors import Use, authors, notes_by
 from deid_platform.detection import DetectorSpec
-from deid_platform.engine import LocalEngine
-from deid_platform.evaluation.contributions import Contribution, contributions_on
-from deid_platform.evaluation.scores import count_note, summarise
+from deid_platform.engine.engines import LocalEngine
+from deid_platform.evaluation.scores.contributions import Contribution, contributions_on
+from deid_platform.evaluation.scores.scores import count_note, summarise
 from deid_platform.notes import Note, Span, Topics
 from deid_platform.training.mixture import Mixture, labelled
 

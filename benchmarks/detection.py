@@ -27,7 +27,7 @@ from deid_platform.detection.pipeline import Candidates, Pipeline, detecting
 from deid_platform.detection.resolve.merge import merge
 from deid_platform.detection.rules import Rules
 from deid_platform.detection.rules.catalogue import load_recognizers
-from deid_platform.gc_freeze import freeze_gc
+from deid_platform.engine.gc_freeze import freeze_gc
 from deid_platform.keys import Keyring
 from deid_platform.leakcheck import LeakCheck
 from deid_platform.lexicon.lists import written_terms

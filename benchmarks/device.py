@@ -32,7 +32,7 @@ from deid_platform.detection.models.token_classifier import TokenClassifier
 from deid_platform.detection.models.tokens import Framed
 from deid_platform.detection.models.torch_network import TOKENS, TorchNetwork
 from deid_platform.detection.models.windows import LENGTH, windows
-from deid_platform.engine import LocalEngine
+from deid_platform.engine.engines import LocalEngine
 from deid_platform.notes import Note
 
 WANTED = 500_000

@@ -37,26 +37,29 @@ from typing import Any
 
 import pyarrow as pa
 
-from deid_platform.bench import measured_notes
+from deid_platform.bench.gate import measured_notes
 from deid_platform.corpora import Reader
 from deid_platform.corpora.files import FilesFeed
 from deid_platform.keys import plain_digest
 from deid_platform.notes import Delivery
-from deid_platform.refresh import due, intake, known_files, publish, stage, tables
-from deid_platform.refresh.deidentify import deidentify
-from deid_platform.refresh.deliveries import deliveries_until
-from deid_platform.refresh.named_later import hide_named_since
-from deid_platform.refresh.reported import newest_known
-from deid_platform.refresh.site import Site
-from deid_platform.refresh.told import told_until
+from deid_platform.refresh import publish
+from deid_platform.refresh.datasets import tables
+from deid_platform.refresh.datasets.deliveries import deliveries_until
+from deid_platform.refresh.evidence.patient_mentions import told_until
+from deid_platform.refresh.hiding.late_names import hide_named_since
+from deid_platform.refresh.installation.reported import newest_known
+from deid_platform.refresh.installation.site import Site
+from deid_platform.refresh.intake import file_digests, sealing
+from deid_platform.refresh.redact.delivery import deidentify
+from deid_platform.refresh.staging import due, stage
 from deid_platform.settings import load_settings
 from deid_platform.store import NoteStore
-from deid_platform.warehouse.held_out import HeldOutSet, Purpose, record_look, seal
-from deid_platform.warehouse.ledger import GateRow, record_gate
+from deid_platform.warehouse.gate.ledger import GateRow, record_gate
+from deid_platform.warehouse.gate.staging import Inputs
 from deid_platform.warehouse.migrate import prepare
-from deid_platform.warehouse.roles import Role
-from deid_platform.warehouse.server import EmbeddedServer
-from deid_platform.warehouse.staging import Inputs
+from deid_platform.warehouse.quality.held_out import HeldOutSet, Purpose, record_look, seal
+from deid_platform.warehouse.server.roles import Role
+from deid_platform.warehouse.server.server import EmbeddedServer
 
 _SETTINGS = (
     'site = "north"\nprofile = "demo"\nhome = "home"\n[detection]\ndetector = "rules"\nworkers = 1\n'
@@ -114,8 +117,8 @@ def refresh(site: Site, delivery: Delivery) -> None:
 def take_in(site: Site, delivery: Delivery) -> None:
     reader = site.reader(delivery.feed)
     for name in tables.TOPICS:
-        intake.take_in_topic(reader, delivery, name, store=site.store)
-    intake.take_in_notes(reader, delivery, store=site.store, keyring=site.keyring, exclusions=site.exclusions)
+        sealing.take_in_topic(reader, delivery, name, store=site.store)
+    sealing.take_in_notes(reader, delivery, store=site.store, keyring=site.keyring, exclusions=site.exclusions)
 
 
 def look(site: Site) -> None:
@@ -142,7 +145,7 @@ def draw(site: Site) -> None:
 def withdraw(site: Site) -> None:
     delivery = site.deliveries()[-1]
     until = deliveries_until(site.store, tables.RAW_NOTES, delivery)
-    assert intake._brought(site.store, until, "note_id", {"0-1", "nobody's"}) == {"0-1"}
+    assert sealing._brought(site.store, until, "note_id", {"0-1", "nobody's"}) == {"0-1"}
 
 
 CALLS: dict[str, Callable[[Site], None]] = {
@@ -165,7 +168,7 @@ def counted(call: Callable[[Site], None], site: Site) -> dict[str, Any]:
 
     NoteStore._sealed = counting("manifests", sealed)  # type: ignore[method-assign]
     NoteStore._read_part = counting("parts", part)  # type: ignore[method-assign]
-    known_files.time_ns = lambda: time_ns() + 2 * known_files.SETTLED_NS
+    file_digests.time_ns = lambda: time_ns() + 2 * file_digests.SETTLED_NS
     begun, before = process_time(), bytes_read()
     call(site)
     return {"seconds": process_time() - begun, "bytes": bytes_read() - before, **read}
@@ -192,7 +195,7 @@ def look_back(deliveries: int, notes: int) -> None:
             *earlier, last = every
             calls = {
                 "told.told_until": lambda: told_until(store, last, site.keyring),  # noqa: B023
-                "intake, what is withdrawn": lambda: intake._brought(store, earlier, "note_id", {"n7"}),  # noqa: B023
+                "intake, what is withdrawn": lambda: sealing._brought(store, earlier, "note_id", {"n7"}),  # noqa: B023
                 "measured_notes.build_test_set": lambda: draw(site),  # noqa: B023
             }
             for call, ask in calls.items():

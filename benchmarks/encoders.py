@@ -34,7 +34,7 @@ from deid_platform.detection.api import Document
 from deid_platform.detection.models.decoding import Thresholds
 from deid_platform.detection.models.folder import NETWORK, ModelFolder
 from deid_platform.detection.models.token_classifier import TokenClassifier
-from deid_platform.evaluation.scores import NoteCounts, count_note
+from deid_platform.evaluation.scores.scores import NoteCounts, count_note
 from deid_platform.notes import Note, Span
 from deid_platform.surrogates.dice import Dice
 from deid_platform.training.calibration import calibrated

@@ -27,9 +27,9 @@ from deid_platform.corpora.hospital import HospitalSpec, generate
 from deid_platform.detection import DetectorSpec
 from deid_platform.detection.models.device import DEVICES, PROCESSOR
 from deid_platform.detection.two_pass import Detection
-from deid_platform.engine import Engine, LocalEngine
+from deid_platform.engine.engines import Engine, LocalEngine
+from deid_platform.engine.ray_engine import RayEngine
 from deid_platform.notes import Note
-from deid_platform.ray_engine import RayEngine
 
 
 def notes_of(count: int, words: int) -> list[Note]:

@@ -28,7 +28,7 @@ import aims
 from aims import estimate, table
 from measure import row
 
-from deid_platform.bench.corpora import CorpusKey, notes_of_test
+from deid_platform.bench.leaderboard.corpora import CorpusKey, notes_of_test
 from deid_platform.corpora.catalogue import PUBLISHED, is_carrier
 from deid_platform.corpora.injection.corpus import Injected
 from deid_platform.detection import DetectorSpec
@@ -36,8 +36,8 @@ from deid_platform.detection.models.folder import ModelFolder
 from deid_platform.detection.models.token_classifier import TokenClassifier
 from deid_platform.detection.models.windows import windows
 from deid_platform.detection.two_pass import Detection
-from deid_platform.engine import LocalEngine
-from deid_platform.evaluation.scores import NoteCounts, Scores, count_note, summarise
+from deid_platform.engine.engines import LocalEngine
+from deid_platform.evaluation.scores.scores import NoteCounts, Scores, count_note, summarise
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Topics
 from deid_platform.surrogates.locales import LOCALES

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import aims
 
-from deid_platform.bench.experiments import Size, results, unseen
-from deid_platform.engine import LocalEngine
+from deid_platform.bench.leaderboard.experiments import Size, results, unseen
+from deid_platform.engine.engines import LocalEngine
 from deid_platform.surrogates.locales import LOCALES
 from deid_platform.training.experiments import EXPERIMENTS, LEAVE_ONE_OUT
 

@@ -17,19 +17,19 @@ from accuracy import written
 
 from deid_platform.corpora.hospital import HospitalSpec, Part
 from deid_platform.detection import DetectorSpec
-from deid_platform.engine import LocalEngine
-from deid_platform.evaluation.adversary import at_notes_a_patient, exposure, exposure_note
-from deid_platform.evaluation.bootstrap import Estimate, Ratio
-from deid_platform.evaluation.characters import character_scores, count_characters
-from deid_platform.evaluation.linkage import AttackedNote, link
-from deid_platform.evaluation.missed_by_risk import ReadNote, missed_by_risk
-from deid_platform.evaluation.paired import Difference
-from deid_platform.evaluation.plain_sight import plain_sight
-from deid_platform.evaluation.plain_sight_simulation import compared
-from deid_platform.evaluation.shown_mentions import ReleasedNote, shown_mentions
-from deid_platform.evaluation.span_scores import span_f1
-from deid_platform.evaluation.stability import stability
-from deid_platform.evaluation.token_scores import Partly, Providers, count_tokens, token_scores
+from deid_platform.engine.engines import LocalEngine
+from deid_platform.evaluation.disclosure.adversary import at_notes_a_patient, exposure, exposure_note
+from deid_platform.evaluation.disclosure.linkage import AttackedNote, link
+from deid_platform.evaluation.disclosure.plain_sight import plain_sight
+from deid_platform.evaluation.disclosure.plain_sight_simulation import compared
+from deid_platform.evaluation.disclosure.shown_mentions import ReleasedNote, shown_mentions
+from deid_platform.evaluation.experiments.stability import stability
+from deid_platform.evaluation.scores.bootstrap import Estimate, Ratio
+from deid_platform.evaluation.scores.characters import character_scores, count_characters
+from deid_platform.evaluation.scores.missed_by_risk import ReadNote, missed_by_risk
+from deid_platform.evaluation.scores.paired import Difference
+from deid_platform.evaluation.scores.span_scores import span_f1
+from deid_platform.evaluation.scores.token_scores import Partly, Providers, count_tokens, token_scores
 from deid_platform.keys import Keyring
 from deid_platform.labels import PERSONS
 from deid_platform.notes import Note, Span

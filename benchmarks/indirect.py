@@ -24,12 +24,12 @@ from deid_platform.corpora.catalogue import carriers, corpus_of
 from deid_platform.corpora.indirect.planting import PlantedNote, Ways, plant
 from deid_platform.corpora.injection.corpus import InjectionSpec, Part, inject
 from deid_platform.corpora.injection.ways import TUNING
-from deid_platform.evaluation.bootstrap import Ratio
-from deid_platform.evaluation.indirect_scores import Place, TaggedNote, indirect_scores
 from deid_platform.evaluation.retention.lexical_context import is_clinical
 from deid_platform.evaluation.retention.lexical_judge import LexicalJudge
 from deid_platform.evaluation.retention.lexical_text import words
 from deid_platform.evaluation.retention.retention import Pair, note_retentions, retention
+from deid_platform.evaluation.scores.bootstrap import Ratio
+from deid_platform.evaluation.scores.indirect_scores import Place, TaggedNote, indirect_scores
 from deid_platform.labels import Indirect
 from deid_platform.llm.answered import Why
 from deid_platform.llm.endpoint import EndpointSpec

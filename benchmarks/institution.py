@@ -26,8 +26,9 @@ from time import process_time
 import pyarrow as pa
 
 from deid_platform.notes import Delivery
-from deid_platform.refresh import dictionaries, harvest, tables
-from deid_platform.refresh.site import Site
+from deid_platform.refresh.datasets import tables
+from deid_platform.refresh.dictionaries import proposals, record
+from deid_platform.refresh.installation.site import Site
 from deid_platform.settings import load_settings
 
 _SETTINGS = (
@@ -62,11 +63,11 @@ def write(site: Site, delivery: Delivery, rows: Iterator[dict[str, str]]) -> Non
 
 
 def read_all(site: Site, delivery: Delivery) -> None:
-    harvest._of_topics(site, [delivery], ["allen drainage"])
+    proposals._of_topics(site, [delivery], ["allen drainage"])
 
 
 CALLS: dict[str, Callable[[Site, Delivery], object]] = {
-    "write_institution": dictionaries.write_institution,
+    "write_institution": record.write_institution,
     "harvest": read_all,
 }
 

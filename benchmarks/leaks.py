@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from measure import peak
 
 from deid_platform.corpora.hospital import HospitalSpec, generate, library
-from deid_platform.evaluation.tokens import word_offsets
+from deid_platform.evaluation.scores.tokens import word_offsets
 from deid_platform.leakcheck import LeakCheck, LeakKind
 from deid_platform.notes import Note, Patient, Topics
 from deid_platform.redaction.policy import Policy, load_policy

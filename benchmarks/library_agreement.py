@@ -21,7 +21,7 @@ from deid_platform.corpora.formats.marked import ENDING, MarkedNote, marked_note
 from deid_platform.corpora.gold import SCHEME
 from deid_platform.corpora.library.authors import Author, authors, notes_by
 from deid_platform.corpora.schemes import scheme_of
-from deid_platform.evaluation.agreement import Agreement, PairedNote, agreement
+from deid_platform.evaluation.scores.agreement import Agreement, PairedNote, agreement
 
 
 def at_revision(one: Author, note_id: str, revision: str) -> MarkedNote:

@@ -24,7 +24,7 @@ from deid_platform.detection import DetectorSpec
 from deid_platform.detection.api import Document
 from deid_platform.detection.models.folder import ModelFolder
 from deid_platform.detection.models.token_classifier import TokenClassifier
-from deid_platform.evaluation.span_scores import score_spans
+from deid_platform.evaluation.scores.span_scores import score_spans
 from deid_platform.notes import Note, Span
 
 

@@ -35,8 +35,8 @@ from deid_platform.detection.models.token_classifier import TokenClassifier
 from deid_platform.detection.models.tokens import Framed, Tokens
 from deid_platform.detection.models.windows import OVERLAP, Window, windows
 from deid_platform.detection.pipeline import Pipeline, detecting
-from deid_platform.evaluation.scores import count_note, summarise
-from deid_platform.evaluation.tokens import touched, word_offsets
+from deid_platform.evaluation.scores.scores import count_note, summarise
+from deid_platform.evaluation.scores.tokens import touched, word_offsets
 from deid_platform.notes import Span
 
 FOLDER = ModelFolder.shipped("minilm")

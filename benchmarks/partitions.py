@@ -24,12 +24,12 @@ import psutil
 from measure import processor
 from sqlalchemy import text
 
-from deid_platform.warehouse.connection import Warehouse
 from deid_platform.warehouse.migrate import prepare
 from deid_platform.warehouse.migrations.statements import replace_code
-from deid_platform.warehouse.releases import STEP
-from deid_platform.warehouse.roles import Role
-from deid_platform.warehouse.server import EmbeddedServer
+from deid_platform.warehouse.officer.releases import STEP
+from deid_platform.warehouse.server.connection import Warehouse
+from deid_platform.warehouse.server.roles import Role
+from deid_platform.warehouse.server.server import EmbeddedServer
 
 DELIVERY = 100_000
 RELEASES = ("r1", "r2")

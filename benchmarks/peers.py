@@ -25,22 +25,22 @@ from pathlib import Path
 
 import aims
 
-from deid_platform.bench.corpora import CorpusKey, notes_of_test
-from deid_platform.bench.reading import Reading, joined, read_own, read_peer
+from deid_platform.bench.leaderboard.corpora import CorpusKey, notes_of_test
+from deid_platform.bench.leaderboard.reading import Reading, joined, read_own, read_peer
 from deid_platform.corpora import Role
 from deid_platform.corpora.gold import read_gold
+from deid_platform.deidentify.files import read_topics
 from deid_platform.detection import DetectorSpec
 from deid_platform.detection.named import own
 from deid_platform.detection.peers.process import Peer, PeerProcess
 from deid_platform.errors import DeidError
-from deid_platform.evaluation.claimed import count_claimed
-from deid_platform.evaluation.efficiency import Point, frontier
-from deid_platform.evaluation.scores import Scores, summarise
+from deid_platform.evaluation.comparison.claimed import count_claimed
+from deid_platform.evaluation.experiments.efficiency import Point, frontier
+from deid_platform.evaluation.scores.scores import Scores, summarise
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Span
 from deid_platform.reports.drawing import BLUE, ORANGE
 from deid_platform.surrogates.locales import LOCALES
-from deid_platform.workbench import read_topics
 
 SENTENCES = Path(__file__).parents[1] / "tests" / "detection" / "cases" / "clinical-sentences.txt"
 ENGLISH = ("mtsamples", "aci_bench", "primock57", "e3c_en", "asq_phi")

@@ -28,23 +28,23 @@ from pathlib import Path
 
 from sqlalchemy import text
 
-from deid_platform.bench import lab_judges
-from deid_platform.bench.corpora import CorpusKey
-from deid_platform.bench.detectors import Detectors
-from deid_platform.bench.experiments import experiment, trained_on_one_locale
-from deid_platform.bench.judged_readings import judge_identifiers, judge_medicine
-from deid_platform.bench.leaderboard import Measured, carried_out, here, notes_to_score
-from deid_platform.bench.plan import BenchPlan, CorpusPlan, load_plan
+from deid_platform.bench.lab import judges as lab_judges
+from deid_platform.bench.leaderboard.corpora import CorpusKey
+from deid_platform.bench.leaderboard.detectors import Detectors
+from deid_platform.bench.leaderboard.experiments import experiment, trained_on_one_locale
+from deid_platform.bench.leaderboard.judged_readings import judge_identifiers, judge_medicine
+from deid_platform.bench.leaderboard.leaderboard import Measured, carried_out, here, notes_to_score
+from deid_platform.bench.leaderboard.plan import BenchPlan, CorpusPlan, load_plan
 from deid_platform.corpora.catalogue import corpus_of
 from deid_platform.corpora.gold_words import AS_WRITTEN
 from deid_platform.detection.models.loading import Models
 from deid_platform.llm.known_models import known_model, known_start
-from deid_platform.main_job import build_marts
-from deid_platform.refresh.lock import installation_lock
-from deid_platform.refresh.site import Site
+from deid_platform.main_job.command import build_marts
+from deid_platform.refresh.installation.lock import installation_lock
+from deid_platform.refresh.installation.site import Site
 from deid_platform.settings import LlmSettings, Settings, VllmSettings, config_path, load_settings
 from deid_platform.training.experiments import LEARNING_CURVE, LEAVE_ONE_OUT, ONE_LOCALE
-from deid_platform.warehouse.roles import Role
+from deid_platform.warehouse.server.roles import Role
 
 PROMPTS = (
     *("chat:rewrite-patient-one", "chat:rewrite-zero"),

@@ -40,18 +40,21 @@ from deid_platform.corpora.hospital import HospitalSpec
 from deid_platform.corpora.hospital.deliveries import documents, plans
 from deid_platform.keys import plain_digest
 from deid_platform.notes import Delivery, Topics
-from deid_platform.refresh import intake, measure, publish, stage, tables
-from deid_platform.refresh.deidentify import deidentify
-from deid_platform.refresh.first_pass import run_first_pass
-from deid_platform.refresh.reported import newest_known
-from deid_platform.refresh.site import Site
+from deid_platform.refresh import publish
+from deid_platform.refresh.datasets import tables
+from deid_platform.refresh.installation.reported import newest_known
+from deid_platform.refresh.installation.site import Site
+from deid_platform.refresh.intake import sealing
+from deid_platform.refresh.redact.delivery import deidentify
+from deid_platform.refresh.redact.first_pass import run_first_pass
+from deid_platform.refresh.staging import measure, stage
 from deid_platform.settings import load_settings
-from deid_platform.warehouse.held_out import HeldOutSet, Purpose, record_look, seal
-from deid_platform.warehouse.ledger import GateRow, record_gate
+from deid_platform.warehouse.gate.ledger import GateRow, record_gate
+from deid_platform.warehouse.gate.staging import Inputs, staged_now
 from deid_platform.warehouse.migrate import prepare
-from deid_platform.warehouse.roles import Role
-from deid_platform.warehouse.server import EmbeddedServer
-from deid_platform.warehouse.staging import Inputs, staged_now
+from deid_platform.warehouse.quality.held_out import HeldOutSet, Purpose, record_look, seal
+from deid_platform.warehouse.server.roles import Role
+from deid_platform.warehouse.server.server import EmbeddedServer
 
 DELIVERY = Delivery("hospital", "2026-01-05")
 PROJECT = Path(__file__).parents[1] / "dbt"
@@ -65,8 +68,8 @@ _PAUSE = 0.2
 def take_in(site: Site) -> None:
     reader = site.reader(DELIVERY.feed)
     for name in tables.TOPICS:
-        intake.take_in_topic(reader, DELIVERY, name, store=site.store)
-    intake.take_in_notes(reader, DELIVERY, store=site.store, keyring=site.keyring, exclusions=site.exclusions)
+        sealing.take_in_topic(reader, DELIVERY, name, store=site.store)
+    sealing.take_in_notes(reader, DELIVERY, store=site.store, keyring=site.keyring, exclusions=site.exclusions)
 
 
 def detect(site: Site) -> None:

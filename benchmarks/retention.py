@@ -27,10 +27,10 @@ from deid_platform.corpora.hospital.spec import HospitalSpec, Part
 from deid_platform.corpora.injection.corpus import Part as CorpusPart
 from deid_platform.corpora.injection.corpus import part_of
 from deid_platform.errors import DeidError
+from deid_platform.evaluation.experiments.utility import Example, utility
 from deid_platform.evaluation.retention.icd import TermCoder, note_codes
 from deid_platform.evaluation.retention.lexical_judge import LexicalJudge
 from deid_platform.evaluation.retention.retention import Pair, mean_interval, note_retentions, retention
-from deid_platform.evaluation.utility import Example, utility
 from deid_platform.notes import Note, Span
 from deid_platform.redaction.policy import load_policy
 from deid_platform.redaction.redact import redact

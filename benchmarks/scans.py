@@ -43,8 +43,8 @@ from deid_platform.corpora.scans.documents import read_document
 from deid_platform.corpora.scans.pages import Limits, RefusedPageError
 from deid_platform.corpora.scans.render import Face, render, write_pdf
 from deid_platform.detection import DetectorSpec
-from deid_platform.engine import LocalEngine
-from deid_platform.evaluation.scores import count_note, summarise
+from deid_platform.engine.engines import LocalEngine
+from deid_platform.evaluation.scores.scores import count_note, summarise
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Span, Topics
 from deid_platform.surrogates.dice import Dice

@@ -34,9 +34,9 @@ from deid_platform.detection.chat.review import Review, doubt_at, doubt_of
 from deid_platform.detection.chat.spec import ChatSpec
 from deid_platform.detection.models.loading import Models
 from deid_platform.detection.pipeline import Candidates
-from deid_platform.detection_job import outcomes_in
+from deid_platform.engine.detection_job import outcomes_in
 from deid_platform.errors import Code
-from deid_platform.evaluation.scores import NoteCounts, count_note, summarise
+from deid_platform.evaluation.scores.scores import NoteCounts, count_note, summarise
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Span
 from deid_platform.settings import load_settings

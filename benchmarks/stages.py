@@ -17,12 +17,12 @@ from measure import row
 from deid_platform.corpora.exclusions import Exclusions
 from deid_platform.corpora.files import FilesFeed
 from deid_platform.corpora.hospital import HospitalSpec, generate, write
-from deid_platform.evaluation.scores import count_note, summarise
-from deid_platform.evaluation.tokens import word_offsets
+from deid_platform.evaluation.scores.sampling import EligibleNote, contains_own_phi, period_of, sample
+from deid_platform.evaluation.scores.scores import count_note, summarise
+from deid_platform.evaluation.scores.tokens import word_offsets
 from deid_platform.keys import Keyring
 from deid_platform.notes import Delivery, Note, Patient, Topics
-from deid_platform.refresh.intake import take_in_notes, take_in_topic
-from deid_platform.sampling import EligibleNote, contains_own_phi, period_of, sample
+from deid_platform.refresh.intake.sealing import take_in_notes, take_in_topic
 from deid_platform.store import NoteStore
 
 

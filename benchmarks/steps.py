@@ -124,9 +124,9 @@ def refreshed(folder: Path, watermarks: list[str]) -> Iterator[tuple[str, dict[s
         SystemExit: A refresh failed.
     """
     from deid_platform.settings import load_settings
-    from deid_platform.warehouse.connection import Warehouse
     from deid_platform.warehouse.migrate import prepare
-    from deid_platform.warehouse.server import EmbeddedServer
+    from deid_platform.warehouse.server.connection import Warehouse
+    from deid_platform.warehouse.server.server import EmbeddedServer
 
     server = EmbeddedServer(load_settings(folder / "deid.toml").home_path)
     server.start()

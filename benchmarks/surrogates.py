@@ -2,11 +2,11 @@
 
     python benchmarks/surrogates.py [--notes 600] [--seed 7] [--draws 10] [--only names|dates]
 
-Notes of the synthetic hospital are released by the policy `surrogate` under each consistency, with a key of this
-file. Names are missed in three ways: each mention by chance; a writing of a name in all notes of a patient or in none,
-as by a detector that does not know it; and as the rules really miss them on the text alone. A reader sees all notes of
-a patient and knows the way (`evaluation/plain_sight.py`): his best rule of those that tell, found with the truth at
-hand. Misses are drawn `--draws` times.
+Notes of the synthetic hospital are released by the policy `surrogate` under each consistency, with a key of this file.
+Names are missed in three ways: each mention by chance; a writing of a name in all notes of a patient or in none, as by
+a detector that does not know it; and as the rules really miss them on the text alone. A reader sees all notes of a
+patient and knows the way (`evaluation/disclosure/plain_sight.py`): his best rule of those that tell, found with the
+truth at hand. Misses are drawn `--draws` times.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from aims import table
 
 from deid_platform.corpora.hospital import HospitalSpec, Part
 from deid_platform.detection import DetectorSpec
-from deid_platform.engine import LocalEngine
-from deid_platform.evaluation.plain_sight import Knowledge, PlainSight, Record, plain_sight
-from deid_platform.evaluation.shift_secrecy import FITS, left_by_knowledge, left_by_pairs
-from deid_platform.evaluation.shown_mentions import ReleasedNote, shown_mentions
+from deid_platform.engine.engines import LocalEngine
+from deid_platform.evaluation.disclosure.plain_sight import Knowledge, PlainSight, Record, plain_sight
+from deid_platform.evaluation.disclosure.shift_secrecy import FITS, left_by_knowledge, left_by_pairs
+from deid_platform.evaluation.disclosure.shown_mentions import ReleasedNote, shown_mentions
 from deid_platform.keys import Keyring
 from deid_platform.labels import PERSONS, Label
 from deid_platform.leakcheck import LeakCheck

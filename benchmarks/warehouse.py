@@ -27,16 +27,16 @@ from deid_platform.keys import Keyring, plain_digest
 from deid_platform.notes import Delivery
 from deid_platform.redaction.policy import load_policy
 from deid_platform.settings import PROFILES
-from deid_platform.warehouse.connection import Warehouse
-from deid_platform.warehouse.expectations import validate_staged
-from deid_platform.warehouse.held_out import HeldOutSet, Purpose, record_look, seal
-from deid_platform.warehouse.ledger import GateRow, record_gate
+from deid_platform.warehouse.gate.expectations import validate_staged
+from deid_platform.warehouse.gate.ledger import GateRow, record_gate
+from deid_platform.warehouse.gate.promotion import promote
+from deid_platform.warehouse.gate.staging import Counts, Header, Inputs, StagedNote, Status, count_differences, stage
 from deid_platform.warehouse.migrate import prepare
-from deid_platform.warehouse.promotion import promote
-from deid_platform.warehouse.releases import activate_release
-from deid_platform.warehouse.roles import Role
-from deid_platform.warehouse.server import EmbeddedServer
-from deid_platform.warehouse.staging import Counts, Header, Inputs, StagedNote, Status, count_differences, stage
+from deid_platform.warehouse.officer.releases import activate_release
+from deid_platform.warehouse.quality.held_out import HeldOutSet, Purpose, record_look, seal
+from deid_platform.warehouse.server.connection import Warehouse
+from deid_platform.warehouse.server.roles import Role
+from deid_platform.warehouse.server.server import EmbeddedServer
 
 WORDS = ("patient", "denies", "fever", "and", "reports", "mild", "pain", "since", "the", "fall", "in", "her", "knee")
 

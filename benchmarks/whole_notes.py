@@ -29,10 +29,10 @@ from aims import estimate, table
 from deid_platform.corpora.formats.marked import MarkedNote
 from deid_platform.corpora.library.authors import Author, Use, authors, notes_by, topics_of
 from deid_platform.detection import DetectorSpec
-from deid_platform.engine import LocalEngine
-from deid_platform.evaluation.bootstrap import Estimate, Resampling, column
-from deid_platform.evaluation.scores import NoteCounts, count_note, summarise
-from deid_platform.evaluation.tokens import touched, word_offsets
+from deid_platform.engine.engines import LocalEngine
+from deid_platform.evaluation.scores.bootstrap import Estimate, Resampling, column
+from deid_platform.evaluation.scores.scores import NoteCounts, count_note, summarise
+from deid_platform.evaluation.scores.tokens import touched, word_offsets
 from deid_platform.labels import PERSONS, Label
 from deid_platform.notes import Note
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
     from os import PathLike
 
-    from deid_platform.deidentifier import Deidentifier, TopicFiles
+    from deid_platform.deidentify.deidentifier import Deidentifier, TopicFiles
     from deid_platform.notes import Topics
 
 __version__ = "0.1.0"
@@ -52,6 +52,6 @@ def load(
             `llm-missing`, `prompt-unknown`, `endpoint-refused`, `input-invalid` for a topic of another name or what is
             no language, and for topics what `workbench.read_topics` raises.
     """
-    from deid_platform.deidentifier import Deidentifier
+    from deid_platform.deidentify.deidentifier import Deidentifier
 
     return Deidentifier(detector, topics, policy, secret_file, site, recognizers, keep, chat, date_order, languages)

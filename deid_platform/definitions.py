@@ -14,7 +14,7 @@ from typing import Any
 
 import dagster as dg
 
-from deid_platform.code_location import FOLDER
+from deid_platform.orchestration.code_location import FOLDER
 
 # Before the current folder, which may be a project of the user's with a package `assets` of its own.
 if str(FOLDER) not in sys.path:
@@ -50,7 +50,7 @@ from assets.automation import (
     weekly_schedule,
 )
 from assets.run_config import CONSOLE, EXECUTOR, IO_MANAGER, LOGGER, closed
-from deid_platform.instance import prepare_instance
+from deid_platform.orchestration.instance import prepare_instance
 from deid_platform.settings import config_path, load_settings
 from resources import SiteResource, dbt_project, dbt_resource, gpu_resource
 

@@ -622,7 +622,7 @@ class Code(Enum):
     SUITE_INVALID = (
         "suite-invalid",
         "A suite of expectations has an unknown key, type, argument or figure; the reference names it.",
-        "Correct the file under deid_platform/warehouse/suites.",
+        "Correct the file under deid_platform/warehouse/gate/suites.",
     )
     RELEASE_CONFLICT = (
         "release-conflict",

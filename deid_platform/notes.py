@@ -166,9 +166,9 @@ class Topics(_Quiet):
             address that somebody has given up still names them in older notes.
         undated: Patients whose current row lost its birth date because it was none; an earlier row's stands in
             when topics are folded.
-        former_providers: Earlier rows of a provider, as `former` has those of a patient.
-        former_facilities: Earlier rows of a facility, likewise.
-        fillers: Last names that stand for most patients, folded, which therefore name nobody (`refresh/known.py`); none
+        former_providers: Earlier rows of a provider, as `former` has those of a patient. former_facilities: Earlier
+        rows of a facility, likewise. fillers: Last names that stand for most patients, folded, which therefore name
+        nobody (`refresh/topics/known.py`); none
             where nobody counted.
         nameless: Whether rows of patients were counted, and none has a last name.
     """

@@ -15,8 +15,8 @@ from tempfile import TemporaryDirectory
 
 from packaging.version import Version
 
-from deid_platform.code_location import FOLDER
-from deid_platform.warehouse.marts import MartRelations
+from deid_platform.orchestration.code_location import FOLDER
+from deid_platform.warehouse.readers.marts import MartRelations
 
 # dbt is a program here. Where it is no library, dagster-dbt does without it; to import it takes every process of the
 # platform as long as all else that it imports.

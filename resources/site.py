@@ -9,7 +9,7 @@ from pathlib import Path
 import dagster as dg
 
 from deid_platform.detection.models.loading import Models
-from deid_platform.refresh.site import Site
+from deid_platform.refresh.installation.site import Site
 from deid_platform.settings import load_settings
 
 

@@ -29,11 +29,11 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from deid_platform.warehouse.bootstrap import bootstrap
-from deid_platform.warehouse.connection import Warehouse
 from deid_platform.warehouse.migrate import prepare
-from deid_platform.warehouse.roles import LOGIN_ROLES
-from deid_platform.warehouse.server import EmbeddedServer
+from deid_platform.warehouse.server.bootstrap import bootstrap
+from deid_platform.warehouse.server.connection import Warehouse
+from deid_platform.warehouse.server.roles import LOGIN_ROLES
+from deid_platform.warehouse.server.server import EmbeddedServer
 
 sys.path.append(str(Path(__file__).parent))
 

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from deid_platform.warehouse.connection import Warehouse
+from deid_platform.warehouse.server.connection import Warehouse
 
 PROJECT = Path(__file__).parents[1] / "dbt"
 DBT = [sys.executable, "-c", "import sys; from dbt.cli.main import cli; sys.argv[0] = 'dbt'; cli()"]

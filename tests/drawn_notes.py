@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from small_feed import taken_in
 
-from deid_platform.bench import measured_notes
+from deid_platform.bench.gate import measured_notes
 from deid_platform.notes import Delivery
-from deid_platform.refresh.site import Site
+from deid_platform.refresh.installation.site import Site
 from deid_platform.settings import load_settings
 
 KINDS = ("progress note", "discharge summary")

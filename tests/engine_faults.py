@@ -17,11 +17,11 @@ from deid_platform.detection.models.device import CARD, TORCH_ON_PROCESSOR
 from deid_platform.detection.models.loading import Models
 from deid_platform.detection.models.network_server import NetworkServer, ServedNetwork
 from deid_platform.detection.rules.engine.templates import TemplateCounts
+from deid_platform.engine.workers import Job, Task
 from deid_platform.errors import Code
 from deid_platform.labels import Label
-from deid_platform.model_seconds import ModelSeconds
 from deid_platform.notes import Note, Span
-from deid_platform.workers import Job, Task
+from deid_platform.runtime.model_seconds import ModelSeconds
 
 SECRET = "Zebulon Quarmby"
 

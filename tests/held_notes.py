@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from deid_platform.detection.two_pass import Detection
-from deid_platform.engine import LocalEngine
+from deid_platform.engine.engines import LocalEngine
 from deid_platform.errors import Code
 from deid_platform.labels import Label
 from deid_platform.notes import Delivery, Span
-from deid_platform.refresh import tables
-from deid_platform.refresh.deidentify import deidentify
-from deid_platform.refresh.rulings import in_force
+from deid_platform.refresh.datasets import tables
+from deid_platform.refresh.redact.decisions import in_force
+from deid_platform.refresh.redact.delivery import deidentify
 from deid_platform.review.quarantine import Queue
 
 WATERMARK = "2026-01-05"

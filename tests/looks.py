@@ -9,7 +9,7 @@ from __future__ import annotations
 from sqlalchemy import Engine
 
 from deid_platform.keys import plain_digest
-from deid_platform.warehouse.held_out import HeldOutSet, Purpose, record_look, seal
+from deid_platform.warehouse.quality.held_out import HeldOutSet, Purpose, record_look, seal
 
 
 def held_out(

@@ -16,10 +16,10 @@ from typing import Any
 from looks import looked
 
 from deid_platform.keys import plain_digest
-from deid_platform.warehouse.lab import LabScore, MeasuredOn, record_lab_scores
-from deid_platform.warehouse.ledger import Score, record_scores
-from deid_platform.warehouse.roles import Role
-from deid_platform.warehouse.staging import Inputs
+from deid_platform.warehouse.gate.ledger import Score, record_scores
+from deid_platform.warehouse.gate.staging import Inputs
+from deid_platform.warehouse.quality.lab import LabScore, MeasuredOn, record_lab_scores
+from deid_platform.warehouse.server.roles import Role
 
 HIDDEN = range(20)
 """What a hidden number may be: the marts hide those under 20."""

@@ -14,14 +14,14 @@ import pyarrow as pa
 import pytest
 from toy_engine import weights
 
-from deid_platform.bench import held_out
-from deid_platform.bench.gold_topics import seal_topics
+from deid_platform.bench.gate import held_out
+from deid_platform.bench.gate.gold_topics import seal_topics
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Patient, Span, Topics
-from deid_platform.refresh import tables
-from deid_platform.refresh.site import Site
+from deid_platform.refresh.datasets import tables
+from deid_platform.refresh.installation.site import Site
 from deid_platform.settings import load_settings
-from deid_platform.warehouse.held_out import Look
+from deid_platform.warehouse.quality.held_out import Look
 
 WHO = Patient("p1", first_name="Thandiwe", last_name="Quillfeather", sex="F")
 NOTES = [

@@ -11,12 +11,12 @@ from typing import Any
 
 from starlette.testclient import TestClient
 
+from deid_platform.engine.workers import Answer, answer
 from deid_platform.service.access import Tokens
 from deid_platform.service.app import Limits, Service, app_of
 from deid_platform.service.queue import Asking, Queue
 from deid_platform.service.setting_up import job_of
 from deid_platform.service.work import Answered, Asked
-from deid_platform.workers import Answer, answer
 
 HERE = "http://127.0.0.1:8090"
 

@@ -10,31 +10,34 @@ from pathlib import Path
 import pytest
 from looks import looked
 
-from deid_platform.bench import measured_notes, scoring
+from deid_platform.bench.gate import measured_notes, scoring
 from deid_platform.corpora.exclusions import Exclusions
-from deid_platform.engine import LocalEngine
+from deid_platform.engine.engines import LocalEngine
 from deid_platform.notes import Delivery
-from deid_platform.refresh import intake, measure, publish, stage, tables
-from deid_platform.refresh.deidentify import deidentify
-from deid_platform.refresh.named_later import hide_named_since, redact_delivery
-from deid_platform.refresh.reported import newest_known
-from deid_platform.refresh.site import Site
+from deid_platform.refresh import publish
+from deid_platform.refresh.datasets import tables
+from deid_platform.refresh.hiding.late_names import hide_named_since, redact_delivery
+from deid_platform.refresh.installation.reported import newest_known
+from deid_platform.refresh.installation.site import Site
+from deid_platform.refresh.intake import sealing
+from deid_platform.refresh.redact.delivery import deidentify
+from deid_platform.refresh.staging import measure, stage
 from deid_platform.settings import RedactionSettings, load_settings
-from deid_platform.warehouse.ledger import GateRow, record_gate
-from deid_platform.warehouse.promotion import Promotion
-from deid_platform.warehouse.roles import Role
-from deid_platform.warehouse.staging import Inputs
+from deid_platform.warehouse.gate.ledger import GateRow, record_gate
+from deid_platform.warehouse.gate.promotion import Promotion
+from deid_platform.warehouse.gate.staging import Inputs
+from deid_platform.warehouse.server.roles import Role
 
 Rows = Iterable[Mapping[str, object]]
 TYPE = "progress note"
 
 
-def taken_in(site: Site, delivery: Delivery, exclusions: Exclusions | None = None) -> intake.Intake:
+def taken_in(site: Site, delivery: Delivery, exclusions: Exclusions | None = None) -> sealing.Intake:
     """Takes in topics, then notes, as the source assets do."""
     reader = site.reader(delivery.feed)
     for name in tables.TOPICS:
-        intake.take_in_topic(reader, delivery, name, store=site.store)
-    return intake.take_in_notes(
+        sealing.take_in_topic(reader, delivery, name, store=site.store)
+    return sealing.take_in_notes(
         reader, delivery, store=site.store, keyring=site.keyring, exclusions=exclusions or site.exclusions
     )
 
@@ -98,10 +101,10 @@ def deliver(site: Site) -> Callable[..., Delivery]:
 
 
 @pytest.fixture(scope="module")
-def take_in(site: Site) -> Callable[..., intake.Intake]:
+def take_in(site: Site) -> Callable[..., sealing.Intake]:
     """As `taken_in`, at the site unless told otherwise."""
 
-    def run(delivery: Delivery, exclusions: Exclusions | None = None, at: Site = site) -> intake.Intake:
+    def run(delivery: Delivery, exclusions: Exclusions | None = None, at: Site = site) -> sealing.Intake:
         return taken_in(at, delivery, exclusions)
 
     return run
@@ -137,7 +140,7 @@ def promoted(site: Site, delivery: Delivery) -> None:
 
 
 @pytest.fixture(scope="module")
-def run(site: Site, take_in: Callable[..., intake.Intake]) -> Callable[..., None]:
+def run(site: Site, take_in: Callable[..., sealing.Intake]) -> Callable[..., None]:
     """Runs a delivery through the gate, where need be at another opening of the site, without the bench."""
 
     def through(delivery: Delivery, at: Site = site) -> None:

@@ -25,9 +25,9 @@ from free_port import free_port
 
 from deid_platform import __version__
 from deid_platform.notes import Delivery
-from deid_platform.refresh.site import Site
+from deid_platform.refresh.installation.site import Site
 from deid_platform.settings import load_settings
-from deid_platform.warehouse.server import EmbeddedServer
+from deid_platform.warehouse.server.server import EmbeddedServer
 
 DEID = Path(sys.executable).with_name("deid")
 

@@ -10,7 +10,7 @@ import yaml
 from command_line import deid
 
 import deid_platform.cli
-from deid_platform.code_location import FOLDER
+from deid_platform.orchestration.code_location import FOLDER
 from deid_platform.settings import load_settings
 
 ROOT = Path(__file__).parents[1]

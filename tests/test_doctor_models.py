@@ -15,7 +15,7 @@ from deid_platform.detection.peers.claims import CLAIMS
 from deid_platform.detection.registry import SHIPPED
 from deid_platform.doctor import models
 from deid_platform.doctor.diagnosis import Diagnosis
-from deid_platform.refresh.site import Site
+from deid_platform.refresh.installation.site import Site
 from deid_platform.settings import load_settings
 
 PLAN = """

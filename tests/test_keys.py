@@ -101,6 +101,6 @@ def test_a_package_s_digest_follows_its_code_and_data(
 
 
 def test_the_digest_of_modules_names_each_of_them_and_their_order() -> None:
-    one, other = "deid_platform.labels", "deid_platform.refresh.redacted_row"
+    one, other = "deid_platform.labels", "deid_platform.refresh.redact.row"
     digests = {module_digest(*modules) for modules in ((one,), (other,), (one, other), (other, one))}
     assert len(digests) == 4

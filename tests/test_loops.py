@@ -16,7 +16,7 @@ import pytest
 from command_line import deid
 from loops import GUARD, Guard, Loop, Sampling, names_no_transport, runs, runs_over_tcp
 
-from deid_platform.warehouse.server import EmbeddedServer
+from deid_platform.warehouse.server.server import EmbeddedServer
 
 MAKEFILE = (Path(__file__).parents[1] / "Makefile").read_text()
 MARKS = ("warehouse", "process", "slow", "thorough", "transport")

@@ -12,7 +12,7 @@ from pathlib import Path
 import yaml
 
 from deid_platform import __version__
-from deid_platform.notice import _sources, notice
+from deid_platform.lexicon.notice import _sources, notice
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]

@@ -19,8 +19,8 @@ from free_port import free_port
 from system_server import SystemServer
 
 from deid_platform.corpora.hospital import HospitalSpec, write
-from deid_platform.warehouse.connection import Warehouse
-from deid_platform.warehouse.roles import LOGIN_ROLES
+from deid_platform.warehouse.server.connection import Warehouse
+from deid_platform.warehouse.server.roles import LOGIN_ROLES
 
 pytestmark = [pytest.mark.slow, pytest.mark.thorough, pytest.mark.process]
 

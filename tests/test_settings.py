@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from deid_platform.errors import Code, DeidError
-from deid_platform.instance import prepare_instance
 from deid_platform.keys import Keyring
+from deid_platform.orchestration.instance import prepare_instance
 from deid_platform.settings import document, ensure_secret, load_settings
 from deid_platform.settings.section import FORMS
 

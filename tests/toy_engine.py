@@ -13,7 +13,7 @@ import pytest
 from deid_platform.llm import engines
 from deid_platform.llm.api import ChatAnswer, ChatRequest, Finish, ModelIdentity
 from deid_platform.llm.vllm_engine import EngineSettings
-from deid_platform.model_seconds import ModelSeconds
+from deid_platform.runtime.model_seconds import ModelSeconds
 
 Says = Callable[[ChatRequest], str]
 

@@ -32,10 +32,10 @@ from workers import children_of, memory_of
 from deid_platform.corpora.hospital import HospitalSpec
 from deid_platform.corpora.hospital.spec import NOTE_TYPES
 from deid_platform.keys import package_digest
-from deid_platform.refresh import tables
-from deid_platform.refresh.site import Site
+from deid_platform.refresh.datasets import tables
+from deid_platform.refresh.installation.site import Site
 from deid_platform.settings import load_settings
-from deid_platform.warehouse.roles import Role
+from deid_platform.warehouse.server.roles import Role
 from soak.events import Event, planned, strike
 from soak.model import Found, Model, compare, spelt, version_words
 from soak.search import MARK, planted_elsewhere, tables_beside

@@ -14,8 +14,8 @@ sys.path.append(str(Path(__file__).parents[2] / "tests" / "sentinel"))
 
 from sentinel_search import Marker, Search
 
-from deid_platform.warehouse.connection import Warehouse
-from deid_platform.warehouse.server import psql_binary
+from deid_platform.warehouse.server.connection import Warehouse
+from deid_platform.warehouse.server.server import psql_binary
 
 MARK = "qzxsoak"
 """A word of every planted note, which stands nowhere else."""

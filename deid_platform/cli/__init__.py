@@ -39,7 +39,7 @@ from deid_platform.cli.serve import serve
 from deid_platform.cli.terminal import console
 from deid_platform.cli.train import train
 from deid_platform.errors import DeidError, internal
-from deid_platform.silence import silence_libraries
+from deid_platform.runtime.silence import silence_libraries
 
 
 def _version(asked: bool) -> None:

@@ -1,6 +1,7 @@
 """Commands that make a model the site's own: draw, take, train.
 
-Belongs here: arguments and what a person reads. Does not belong here: what any of it does (`annotation/adaptation`).
+Belongs here: arguments and what a person reads. Does not belong here: what any of it does
+(`review/annotation/adaptation`).
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import typer
 from deid_platform.cli.terminal import Config, Json, Value, counted, progress, say, show, site_of
 
 if TYPE_CHECKING:
-    from deid_platform.annotation.adaptation.own_model import Comparison
+    from deid_platform.review.annotation.adaptation.own_model import Comparison
 
 adapt = typer.Typer(help="A model of the site's own, from a few notes that people mark.", no_args_is_help=True)
 _PHI = "it holds notes as they are: PHI, readable by you alone; keep it in the PHI zone, and delete it once taken back"
@@ -42,7 +43,7 @@ def draw(
     Three in five are those of which it is least sure, of as many types as there are; one in five, drawn by lot, serves
     the thresholds, and one in five the comparison with the model in use. None is of the bench's test set.
     """
-    from deid_platform.annotation import adaptation
+    from deid_platform.review.annotation import adaptation
 
     site = site_of(config)
     with progress("reading notes") as bar:
@@ -74,8 +75,8 @@ def take(
 
     Exit status 3 says that something was refused: the place is that of the note in its file or folder, from 1.
     """
-    from deid_platform.annotation import adaptation
     from deid_platform.corpora.refusals import Refusals
+    from deid_platform.review.annotation import adaptation
 
     if not files and not quarantine:
         raise typer.BadParameter("a file, or --quarantine", param_hint="FILES")
@@ -104,7 +105,7 @@ def train(as_json: Json = False, config: Config = None) -> None:
     It goes on from the shipped model, as the section `[training]` says. It goes into the folder that this names if it
     is better on the notes kept back. Exit status 3 says that it is not: then it stays beside that folder.
     """
-    from deid_platform.annotation.adaptation.own_model import adapt as carried_out
+    from deid_platform.review.annotation.adaptation.own_model import adapt as carried_out
 
     site = site_of(config)
     with progress("training") as bar:

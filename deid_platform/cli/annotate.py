@@ -14,9 +14,9 @@ import typer
 from deid_platform.cli.terminal import Config, Json, Value, counted, progress, say, show, site_of
 
 if TYPE_CHECKING:
-    from deid_platform.annotation.adjudication import Standing
-    from deid_platform.annotation.rounds import Role
-    from deid_platform.evaluation.agreement import Agreement, Kappa, SpanAgreement
+    from deid_platform.evaluation.scores.agreement import Agreement, Kappa, SpanAgreement
+    from deid_platform.review.annotation.adjudication import Standing
+    from deid_platform.review.annotation.rounds import Role
 
 annotate = typer.Typer(
     help="Annotation by people: two annotators and an adjudicator make the site's own gold.", no_args_is_help=True
@@ -49,7 +49,7 @@ def export(
     config: Config = None,
 ) -> None:
     """Write the notes of a round as tasks for Label Studio; the round begins with its first export."""
-    from deid_platform.annotation.rounds import ANNOTATORS, begin, hand_out, rounds
+    from deid_platform.review.annotation.rounds import ANNOTATORS, begin, hand_out, rounds
 
     role = role_named(annotator)
     if role is not None and role not in ANNOTATORS:
@@ -81,8 +81,8 @@ def import_(
 
     Exit status 3 says that something was refused: the place is that of the task in its file, from 1.
     """
-    from deid_platform.annotation.returned import take_back
     from deid_platform.corpora.refusals import Refusals
+    from deid_platform.review.annotation.returned import take_back
 
     done = take_back(site_of(config), files, number=number, role=role_named(annotator))
     for (of, role), count in sorted(done.notes.items()):
@@ -109,9 +109,9 @@ def agreement(
     config: Config = None,
 ) -> None:
     """Show how far the two annotators agree, by label: F1 of spans, and Cohen's kappa over words."""
-    from deid_platform.annotation.adjudication import paired, standing
-    from deid_platform.evaluation.agreement import agreement as measured
-    from deid_platform.evaluation.agreement import disagreements
+    from deid_platform.evaluation.scores.agreement import agreement as measured
+    from deid_platform.evaluation.scores.agreement import disagreements
+    from deid_platform.review.annotation.adjudication import paired, standing
 
     found = standing(site_of(config), number)
     notes = paired(found)
@@ -163,7 +163,7 @@ def _tell(found: Standing) -> None:
 @annotate.command("adjudicate")
 def adjudicate(to: To, number: Round = None, config: Config = None) -> None:
     """Write the notes that the annotators differ on as tasks for the adjudicator, with the spans of both."""
-    from deid_platform.annotation.adjudication import hand_to_adjudicator
+    from deid_platform.review.annotation.adjudication import hand_to_adjudicator
 
     done = hand_to_adjudicator(site_of(config), number, to)
     say(f"for the adjudicator: {counted(done, 'note')}")
@@ -173,7 +173,7 @@ def adjudicate(to: To, number: Round = None, config: Config = None) -> None:
 @annotate.command("accept")
 def accept(number: Round = None, config: Config = None) -> None:
     """Make a finished round the site's own gold, in the gold folders of its feeds; the next refresh measures on it."""
-    from deid_platform.annotation.adjudication import accept as take
+    from deid_platform.review.annotation.adjudication import accept as take
 
     done = take(site_of(config), number)
     left = f"; {done.left_out:,} left out" if done.left_out else ""
@@ -183,7 +183,7 @@ def accept(number: Round = None, config: Config = None) -> None:
 
 def role_named(name: str | None, hint: str = "--annotator") -> Role | None:
     """The role of that name, for options; None if none was given."""
-    from deid_platform.annotation.rounds import Role
+    from deid_platform.review.annotation.rounds import Role
 
     if name is None:
         return None

@@ -1,7 +1,7 @@
 """`deid bench`: the leaderboard, by plan.
 
-Belongs here: arguments and what a person reads. Does not belong here: measuring (`bench/leaderboard.py`), or building
-marts (`main_job.py`).
+Belongs here: arguments and what a person reads. Does not belong here: measuring (`bench/leaderboard/leaderboard.py`),
+or building marts (`main_job/command.py`).
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from deid_platform.cli.terminal import Config, Json, Value, console, counted, progress, say, show, site_of
-from deid_platform.stopping import requested, watched
+from deid_platform.runtime.stopping import requested, watched
 
 if TYPE_CHECKING:
-    from deid_platform.bench.corpora import CorpusKey
-    from deid_platform.bench.detectors import Detectors
-    from deid_platform.bench.leaderboard import NotMeasured
-    from deid_platform.bench.plan import BenchPlan
-    from deid_platform.refresh.site import Site
+    from deid_platform.bench.leaderboard.corpora import CorpusKey
+    from deid_platform.bench.leaderboard.detectors import Detectors
+    from deid_platform.bench.leaderboard.leaderboard import NotMeasured
+    from deid_platform.bench.leaderboard.plan import BenchPlan
+    from deid_platform.refresh.installation.site import Site
 
 _NO_NOTES = "corpus without test notes, left out: {}"
 _MARTS = ("leaderboard", "efficiency", "token_scores", "sex_gap", "published_beside_ours", "published_coverage")
@@ -46,7 +46,7 @@ def bench(
     and has not changed since is not measured again, so a run that was stopped goes on where it was. Exit status 1 means
     that a detector failed on a corpus, that nothing was measured, or that the marts could not be built.
     """
-    from deid_platform.bench.plan import plan_of
+    from deid_platform.bench.leaderboard.plan import plan_of
     from deid_platform.settings import config_path
 
     path = config_path(config)
@@ -64,8 +64,8 @@ def bench(
 
 def _bench(site: Site, path: Path, plan: BenchPlan, *, dry_run: bool, marts: bool, as_json: bool) -> bool:
     """Carries out a plan; whether a detector or the marts failed, or nothing was measured."""
-    from deid_platform.bench.detectors import Detectors
-    from deid_platform.bench.leaderboard import Measured, WithoutNotes, carried_out, here
+    from deid_platform.bench.leaderboard.detectors import Detectors
+    from deid_platform.bench.leaderboard.leaderboard import Measured, WithoutNotes, carried_out, here
     from deid_platform.evaluation.sources import Source
     from deid_platform.reports.leaderboard_table import COLUMNS, board_rows
 
@@ -108,7 +108,7 @@ def _bench(site: Site, path: Path, plan: BenchPlan, *, dry_run: bool, marts: boo
 
 
 def _listed(site: Site, plan: BenchPlan, keys: list[CorpusKey], detectors: Detectors) -> Iterator[tuple[Value, ...]]:
-    from deid_platform.bench.leaderboard import Leaderboard, WithoutNotes, notes_of_plan
+    from deid_platform.bench.leaderboard.leaderboard import Leaderboard, WithoutNotes, notes_of_plan
 
     board = Leaderboard(site)
     for given in notes_of_plan(site, plan, keys):
@@ -129,10 +129,10 @@ def _language(site: Site, key: CorpusKey) -> str:
 
 def _build_marts(site: Site, path: Path) -> bool:
     """Builds the marts and says where they are; whether they were built."""
-    from deid_platform.refresh.lock import installation_lock
+    from deid_platform.refresh.installation.lock import installation_lock
 
     with installation_lock(site.settings.home_path, wait=True), console.status("building the marts"):
-        from deid_platform.main_job import build_marts
+        from deid_platform.main_job.command import build_marts
 
         failure = build_marts(path)
     if failure:

@@ -1,7 +1,8 @@
 """`deid compare`: any detectors side by side on the same notes, without an installation.
 
-Belongs here: arguments and what a person reads. Does not belong here: running detectors (`evaluation/side_by_side.py`),
-what is counted (`evaluation/comparison.py`), or how it is laid out (`reports/comparison/`).
+Belongs here: arguments and what a person reads. Does not belong here: running detectors
+(`evaluation/comparison/side_by_side.py`), what is counted (`evaluation/comparison/comparison.py`), or how it is laid
+out (`reports/comparison/`).
 """
 
 from __future__ import annotations
@@ -38,9 +39,9 @@ from deid_platform.cli.terminal import Json, counted, out, progress, say, show_j
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from deid_platform.evaluation.comparison import Compared, Hidden
-    from deid_platform.evaluation.notes_read import NotesRead
-    from deid_platform.evaluation.side_by_side import Finder
+    from deid_platform.evaluation.comparison.comparison import Compared, Hidden
+    from deid_platform.evaluation.comparison.notes_read import NotesRead
+    from deid_platform.evaluation.comparison.side_by_side import Finder
     from deid_platform.reports.comparison.tables import ShownTable
 
 
@@ -115,10 +116,10 @@ def compare(
     from deid_platform.corpora.source import STANDARD_INPUT
     from deid_platform.detection import DetectorSpec, detector_names
     from deid_platform.detection.models.device import usable
-    from deid_platform.engine import LocalEngine
-    from deid_platform.evaluation import comparison, named_detectors, notes_read, side_by_side
-    from deid_platform.output import STANDARD_OUTPUT, Output
+    from deid_platform.engine.engines import LocalEngine
+    from deid_platform.evaluation.comparison import comparison, named_detectors, notes_read, side_by_side
     from deid_platform.reports.comparison import comparison_html, comparison_records, comparison_tables
+    from deid_platform.runtime.output import STANDARD_OUTPUT, Output
     from deid_platform.settings import files_in_force
 
     from_file = None if notes == STANDARD_INPUT else notes

@@ -1,6 +1,7 @@
 """Commands on corpora: what is known and readable here, surrogate corpora, locales, the detector's scores on each.
 
-Belongs here: arguments and what a person reads. Does not belong here: making or scoring one (`bench/corpora.py`).
+Belongs here: arguments and what a person reads. Does not belong here: making or scoring one
+(`bench/leaderboard/corpora.py`).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from deid_platform.cli.terminal import Config, Json, Value, console, counted, pr
 
 if TYPE_CHECKING:
     from deid_platform.corpora.injection.carriers import Carrier
-    from deid_platform.evaluation.corpus_statistics import CorpusScores
+    from deid_platform.evaluation.experiments.corpus_statistics import CorpusScores
     from deid_platform.settings import Settings
 
 corpora = typer.Typer(help="Corpora: gold sets to measure and to train on.", invoke_without_command=True)
@@ -62,8 +63,8 @@ def _arrived(settings: Settings | None, name: str) -> tuple[int, int | None]:
     from contextlib import suppress
 
     from deid_platform.errors import DeidError
-    from deid_platform.refresh import tables
-    from deid_platform.refresh.site import Site
+    from deid_platform.refresh.datasets import tables
+    from deid_platform.refresh.installation.site import Site
 
     if settings is None:
         return 0, None
@@ -96,7 +97,7 @@ def fill(
     from dataclasses import replace
     from itertools import islice
 
-    from deid_platform.bench.corpora import CorpusKey, spec_of
+    from deid_platform.bench.leaderboard.corpora import CorpusKey, spec_of
     from deid_platform.corpora import Rejection
     from deid_platform.corpora.catalogue import carriers, corpus_of
     from deid_platform.corpora.injection.corpus import Part, inject
@@ -146,7 +147,7 @@ def make(
 
     By default in the locale en_US, and notes and statistics alone. Exit status 1 means that one could not be made.
     """
-    from deid_platform.bench.corpora import CorpusKey
+    from deid_platform.bench.leaderboard.corpora import CorpusKey
     from deid_platform.corpora.catalogue import corpus_of
     from deid_platform.settings import config_path
     from deid_platform.surrogates.locales import locale as locale_of
@@ -157,7 +158,7 @@ def make(
     for key in keys:  # a mistyped name is told before the platform is loaded
         locale_of(key.locale)
     with console.status("loading the platform"):
-        from deid_platform.main_job import make_corpora
+        from deid_platform.main_job.command import make_corpora
     failed = False
     for key, failure in make_corpora(path, keys, scores=scores):
         say(f"{key.corpus} in {key.locale}: {failure or 'made'}")
@@ -244,10 +245,10 @@ def scores(
     config: Config = None,
 ) -> None:
     """What a detector finds in the test part of each surrogate corpus, by locale, with topics and without."""
-    from deid_platform.bench.corpora import CorpusKey, score_corpus
+    from deid_platform.bench.leaderboard.corpora import CorpusKey, score_corpus
     from deid_platform.corpora.catalogue import is_carrier, known_corpora
     from deid_platform.detection import DetectorSpec
-    from deid_platform.engine import LocalEngine
+    from deid_platform.engine.engines import LocalEngine
     from deid_platform.reports.corpus_scores import corpus_scores_markdown
     from deid_platform.surrogates.locales import LOCALES
 

@@ -11,8 +11,8 @@ from typing import Annotated
 import typer
 
 from deid_platform.cli.terminal import Config, Json, counted, progress, say, show_json, site_of
-from deid_platform.environment import harmless_environment
-from deid_platform.warehouse.roles import READER_CONNECTIONS, Role
+from deid_platform.runtime.environment import harmless_environment
+from deid_platform.warehouse.server.roles import READER_CONNECTIONS, Role
 
 db = typer.Typer(help="The warehouse: roles, migrations, a psql session.", no_args_is_help=True)
 
@@ -21,7 +21,7 @@ db = typer.Typer(help="The warehouse: roles, migrations, a psql session.", no_ar
 def db_bootstrap(config: Config = None) -> None:
     """Make the key secret, the server, its roles and its schemas, or bring them up to date. Safe to repeat."""
     from deid_platform.corpora.gold_words import words_of_own
-    from deid_platform.refresh.structured_rows import views_of
+    from deid_platform.refresh.redact.structured_rows import views_of
     from deid_platform.settings import ensure_secret
     from deid_platform.warehouse.migrate import prepare
 
@@ -45,7 +45,7 @@ def db_bootstrap(config: Config = None) -> None:
 @db.command("status")
 def db_status(as_json: Json = False, config: Config = None) -> None:
     """Show where the warehouse is, its gate profile and its active release."""
-    from deid_platform.warehouse.queries import summary as state
+    from deid_platform.warehouse.gate.queries import summary as state
 
     warehouse = site_of(config).warehouse
     found = state(warehouse.engine(Role.OFFICER))
@@ -81,7 +81,7 @@ def db_dictionary(
     config: Config = None,
 ) -> None:
     """Print the data dictionary: every relation and column that readers see, with type, meaning and policy."""
-    from deid_platform.warehouse.dictionary import dictionary, dictionary_json, dictionary_markdown
+    from deid_platform.warehouse.readers.dictionary import dictionary, dictionary_json, dictionary_markdown
 
     relations = dictionary(site_of(config).warehouse.engine(Role.OFFICER))
     typer.echo(dictionary_json(relations) if as_json else dictionary_markdown(relations), nl=False)
@@ -100,7 +100,7 @@ def db_login(
 
     It reads nothing until `deid project member` lets it.
     """
-    from deid_platform.warehouse.logins import add_login
+    from deid_platform.warehouse.server.logins import add_login
 
     warehouse = site_of(config).warehouse
     has_password = add_login(warehouse, login, limited=limited, connections=connections)
@@ -112,7 +112,7 @@ def db_login(
 def db_stop(config: Config = None) -> None:
     """Stop the embedded server unless someone is connected; it starts again by itself when it is needed."""
     from deid_platform.settings import load_settings
-    from deid_platform.warehouse.server import EmbeddedServer
+    from deid_platform.warehouse.server.server import EmbeddedServer
 
     stopped = EmbeddedServer(load_settings(config).home_path).stop()
     say("stopped" if stopped else "still in use, not stopped")

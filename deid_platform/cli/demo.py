@@ -15,9 +15,9 @@ import typer
 from deid_platform.cli.database import db_bootstrap
 from deid_platform.cli.operate import DEMONSTRATION_NOTES, hospital, refresh
 from deid_platform.cli.terminal import Config, needs, say
-from deid_platform.code_location import FOLDER
 from deid_platform.errors import Code, DeidError
 from deid_platform.extras import PLATFORM
+from deid_platform.orchestration.code_location import FOLDER
 
 
 def demo(
@@ -70,7 +70,7 @@ def _settings(config: Path | None) -> Path:
 
 
 def _write_workspace(path: Path) -> None:
-    from deid_platform.instance import write_workspace
+    from deid_platform.orchestration.instance import write_workspace
     from deid_platform.settings import load_settings
 
     written = write_workspace(load_settings(path), path.parent)

@@ -1,7 +1,7 @@
 """Commands on dossiers: dossier write, key, sign, verify.
 
 Belongs here: arguments and what a person reads of the answers. Does not belong here: what any of it does
-(`refresh/dossier.py`, `refresh/signing.py`).
+(`oversight/dossier.py`, `oversight/signing.py`).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def write(
     config: Config = None,
 ) -> None:
     """Write a release's dossier as one HTML file, from the ledger and from what was measured."""
-    from deid_platform.refresh.dossier import write_dossier
+    from deid_platform.oversight.dossier import write_dossier
 
     written = write_dossier(site_of(config), release)
     say(f"{written.release}: {written.verdict.standing.value}, {counted(len(written.verdict.doubts), 'doubt')}")
@@ -50,7 +50,7 @@ def key(path: Annotated[Path, typer.Argument(help="The file to make.")]) -> None
 
     Else DEID_OFFICER_KEY_PASSWORD, if set, protects it.
     """
-    from deid_platform.refresh.signing import make_key
+    from deid_platform.oversight.signing import make_key
 
     def ask() -> str:
         return str(
@@ -100,7 +100,7 @@ def sign(
 
     The key's password is asked for at a terminal, unless DEID_OFFICER_KEY_PASSWORD holds it.
     """
-    from deid_platform.refresh.dossier import sign_dossier
+    from deid_platform.oversight.dossier import sign_dossier
 
     def ask() -> str:
         return str(typer.prompt("password of the key", hide_input=True, err=True))
@@ -131,7 +131,7 @@ def verify(
     from datetime import UTC
 
     from deid_platform.errors import Code, DeidError
-    from deid_platform.refresh.signing import verified
+    from deid_platform.oversight.signing import verified
 
     try:
         read = path.read_bytes(), (signature or path.with_suffix(".signature.json")).read_text(encoding="utf-8")

@@ -1,6 +1,6 @@
 """`deid evaluate`: a detector's scores on a file of gold, without an installation.
 
-Belongs here: arguments and what a person reads. Does not belong here: how it is scored (`evaluation/files.py`).
+Belongs here: arguments and what a person reads. Does not belong here: how it is scored (`evaluation/scores/files.py`).
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from deid_platform.cli.terminal import Json, console, counted, out, progress, sa
 if TYPE_CHECKING:
     from deid_platform.detection import DetectorSpec
     from deid_platform.detection.resolve.chat_judge import ChatJudgeSpec
-    from deid_platform.evaluation.scores import Scores
+    from deid_platform.evaluation.scores.scores import Scores
 
 
 def evaluate(
@@ -153,10 +153,10 @@ def evaluate(
     from deid_platform.detection import DetectorSpec, detector_names
     from deid_platform.detection.combination import Combination
     from deid_platform.detection.models.device import usable
-    from deid_platform.engine import LocalEngine
-    from deid_platform.evaluation.ablation import ablations
-    from deid_platform.evaluation.files import contributions_to, score_file
-    from deid_platform.evaluation.named_detectors import is_another
+    from deid_platform.engine.engines import LocalEngine
+    from deid_platform.evaluation.comparison.named_detectors import is_another
+    from deid_platform.evaluation.scores.ablation import ablations
+    from deid_platform.evaluation.scores.files import contributions_to, score_file
     from deid_platform.reports.scores import (
         ABLATION_COLUMNS,
         CONTRIBUTION_COLUMNS,
@@ -271,7 +271,7 @@ def _chat_judge(judge: str | None) -> ChatJudgeSpec | None:
     if judge is None or not judge.startswith("chat:"):
         return None
     from deid_platform.detection.resolve.chat_judge import ChatJudgeSpec
-    from deid_platform.evaluation.judge_plan import kept_at
+    from deid_platform.evaluation.panel.judge_plan import kept_at
 
     settings = settings_or_none(None)
     return ChatJudgeSpec.of(judge, settings, kept_at(settings) if settings else None)

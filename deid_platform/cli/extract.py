@@ -1,7 +1,7 @@
 """Commands on extracts: extract PROJECT, extract check, list, destroyed.
 
 Belongs here: arguments and what a person reads of the answers. Does not belong here: what any of it does
-(`refresh/extract.py`, `warehouse/extracts.py`).
+(`oversight/extract.py`, `warehouse/readers/extracts.py`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 from deid_platform.cli.terminal import Config, Json, Who, Why, counted, officer_of, progress, say, show, site_of
-from deid_platform.warehouse.roles import Role
+from deid_platform.warehouse.server.roles import Role
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,7 +53,7 @@ def write(
 
     The folder appears whole or not at all, and its owner alone can read it.
     """
-    from deid_platform.refresh.extract import write_extract
+    from deid_platform.oversight.extract import write_extract
 
     target = to or Path(project)
     with progress("extracting") as bar:
@@ -69,7 +69,7 @@ def check(
     config: Config = None,
 ) -> None:
     """Check that the files are those of the manifest, and that the extract still stands. Exit status 1 if not."""
-    from deid_platform.refresh.extract import check_extract
+    from deid_platform.oversight.extract import check_extract
 
     found = check_extract(site_of(config).warehouse.engine(login), folder)
     say(f"extract {found.number} stands: {counted(found.notes, 'note')} of release {found.release}")
@@ -84,7 +84,7 @@ def list_extracts(
     config: Config = None,
 ) -> None:
     """List every extract, oldest first, and whether it still stands. It counts notes anew, which takes a while."""
-    from deid_platform.warehouse.extracts import extracts, holders
+    from deid_platform.warehouse.readers.extracts import extracts, holders
 
     officer = officer_of(config)
     wanted = None if note is None else holders(officer, note_keys=[note])
@@ -105,7 +105,7 @@ def destroyed(
     config: Config = None,
 ) -> None:
     """Record that every copy of an extract is destroyed; nobody is asked for it again."""
-    from deid_platform.warehouse.extracts import end_extract
+    from deid_platform.warehouse.readers.extracts import end_extract
 
     end_extract(officer_of(config), number, who=who, reason=why)
     say(f"extract {number} recorded as destroyed")

@@ -1,6 +1,6 @@
 """Commands on feeds: feed check.
 
-Belongs here: arguments and what a person reads. Does not belong here: what is looked at (`refresh/check.py`).
+Belongs here: arguments and what a person reads. Does not belong here: what is looked at (`refresh/intake/check.py`).
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from deid_platform.errors import Code, DeidError
 
 if TYPE_CHECKING:
     from deid_platform.notes import Delivery
-    from deid_platform.refresh.check import Checked
-    from deid_platform.refresh.site import Site
+    from deid_platform.refresh.installation.site import Site
+    from deid_platform.refresh.intake.check import Checked
     from deid_platform.settings import FeedSettings
 
 _EXPORT = "save it as .xlsx, its name beginning with a role, or export each sheet as CSV (UTF-8), with ids as text"
@@ -58,7 +58,7 @@ def check(
     row's place. Rows that are kept count all the same: a topic's without its date, or as a former one. Nothing is
     written. Exit status 3 says that something would be refused, 1 that nothing would be left.
     """
-    from deid_platform.refresh.check import check_delivery, check_folder, refuse_other_folder
+    from deid_platform.refresh.intake.check import check_delivery, check_folder, refuse_other_folder
 
     site = _site(config, needed=name is not None or folder is None)
     if folder is not None:

@@ -1,7 +1,7 @@
 """Commands on what a reader found, or a reviewer marked, in a released note: retract, finding.
 
 Belongs here: arguments, the question, and what a person reads of the answers. Does not belong here: what any of it does
-(`refresh/findings.py`).
+(`refresh/staging/findings.py`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from deid_platform.cli.terminal import Config, Json, Who, Why, counted, officer_
 from deid_platform.errors import Code, DeidError
 
 if TYPE_CHECKING:
-    from deid_platform.warehouse.findings import Reach
+    from deid_platform.warehouse.officer.findings import Reach
 
 _SPAN = re.compile(r"(\d{1,9})[:-](\d{1,9})")
 
@@ -50,9 +50,9 @@ def retract(
     has up to 200 characters. With --whole, the note is hidden until two people withdraw the finding.
     """
     from deid_platform.labels import Label
-    from deid_platform.refresh.findings import preview, report, report_note
-    from deid_platform.warehouse.extracts import holders
-    from deid_platform.warehouse.roles import Role
+    from deid_platform.refresh.staging.findings import preview, report, report_note
+    from deid_platform.warehouse.readers.extracts import holders
+    from deid_platform.warehouse.server.roles import Role
 
     place = _SPAN.fullmatch(span or "")
     if whole == (span is not None) or (whole and dry_run):
@@ -109,7 +109,7 @@ def _reach(reach: Reach) -> str:
 @finding.command("list")
 def list_findings(as_json: Json = False, config: Config = None) -> None:
     """List every finding, oldest first; the strings themselves are never shown."""
-    from deid_platform.warehouse.findings import findings
+    from deid_platform.warehouse.officer.findings import findings
 
     columns = ("finding", "note key", "label", "who", "when", "notes hidden", "state", "withdrawn by", "reasons")
     records = (
@@ -127,8 +127,8 @@ def list_marks(as_json: Json = False, config: Config = None) -> None:
     """
     from deid_platform.review.decisions import enter
     from deid_platform.review.rounds import rounds
-    from deid_platform.warehouse.marks import open_marks
-    from deid_platform.warehouse.roles import Role
+    from deid_platform.warehouse.officer.marks import open_marks
+    from deid_platform.warehouse.server.roles import Role
 
     site = site_of(config)
     unentered: DeidError | None = None
@@ -156,7 +156,7 @@ def dismiss(
     config: Config = None,
 ) -> None:
     """Say why a note stays although a reviewer marked an identifier in it. The reason is no place for the words."""
-    from deid_platform.warehouse.marks import dismiss_mark
+    from deid_platform.warehouse.officer.marks import dismiss_mark
 
     dismiss_mark(officer_of(config), mark, note_key, who=who, reason=why)
     say(f"mark {mark} dismissed; its note stays")
@@ -173,7 +173,7 @@ def withdraw(
 
     Then the notes that only this finding hid are shown again, and later runs do not look for its string.
     """
-    from deid_platform.refresh.findings import withdraw as withdraw_finding
+    from deid_platform.refresh.staging.findings import withdraw as withdraw_finding
 
     done = withdraw_finding(site_of(config), number, who=who, reason=why)
     if done.withdrawn:

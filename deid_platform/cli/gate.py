@@ -1,7 +1,7 @@
 """The gate's commands: gate, waive, waivers, waivers revoke.
 
 Belongs here: arguments and what a person reads of the answers. Does not belong here: what any of it does
-(`refresh/gate.py`, `warehouse/waivers.py`).
+(`refresh/next_steps.py`, `warehouse/gate/waivers.py`).
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ DeliveryName = Annotated[str, typer.Argument(help="`<feed>@<watermark>`.")]
 def gate(delivery: DeliveryName, as_json: Json = False, config: Config = None) -> None:
     """Show each requirement of the gate for one delivery: its figures, its thresholds, and what to do next."""
     from deid_platform.notes import Delivery
-    from deid_platform.refresh.due import why_due
-    from deid_platform.refresh.gate import delivery_standing, next_step, next_steps
+    from deid_platform.refresh.next_steps import delivery_standing, next_step, next_steps
+    from deid_platform.refresh.staging.due import why_due
 
     site, chosen = site_of(config), Delivery.parse(delivery)
     found = delivery_standing(site, chosen)
@@ -65,9 +65,9 @@ def waive(
 ) -> None:
     """Record the privacy officer's waiver of requirements for one delivery; `deid refresh` then promotes it."""
     from deid_platform.notes import Delivery
-    from deid_platform.refresh.gate import refuse_unknown
-    from deid_platform.warehouse.roles import Role
-    from deid_platform.warehouse.waivers import waive as record
+    from deid_platform.refresh.next_steps import refuse_unknown
+    from deid_platform.warehouse.gate.waivers import waive as record
+    from deid_platform.warehouse.server.roles import Role
 
     site, named = site_of(config), Delivery.parse(delivery)
     refuse_unknown(site, named, ahead=ahead)
@@ -83,7 +83,7 @@ def list_waivers(context: typer.Context, as_json: Json = False, config: Config =
     """List every waiver, in force or ended, oldest first."""
     if context.invoked_subcommand:
         return
-    from deid_platform.warehouse.waivers import waivers as every
+    from deid_platform.warehouse.gate.waivers import waivers as every
 
     columns = ("waiver", "delivery", "requirement", "who", "reason", "until", "state", "ended by", "because")
     records = (
@@ -101,7 +101,7 @@ def revoke(
     config: Config = None,
 ) -> None:
     """End a waiver before its last day; the gate no longer accepts it."""
-    from deid_platform.warehouse.waivers import end_waiver
+    from deid_platform.warehouse.gate.waivers import end_waiver
 
     ended = end_waiver(officer_of(config), number, who=who, reason=why)
     say(f"waiver {number} ended: {ended.requirement} for {ended.covers}")

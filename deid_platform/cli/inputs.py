@@ -150,8 +150,8 @@ def column_mapping(columns: list[str] | None, feed: str | None) -> ColumnMapping
 def topics_of(patients: Path | None, providers: Path | None, facilities: Path | None, mapping: ColumnMapping) -> Topics:
     """The topics of the files; says which values were left out, and how many patients have no last name."""
     from deid_platform.corpora import Role
-    from deid_platform.refresh.known import names_somebody
-    from deid_platform.workbench import read_topics
+    from deid_platform.deidentify.files import read_topics
+    from deid_platform.refresh.topics.known import names_somebody
 
     files = {Role.PATIENTS: patients, Role.PROVIDERS: providers, Role.FACILITIES: facilities}
     topics, dropped = read_topics(files, mapping)

@@ -1,7 +1,7 @@
 """`deid judge`: judges of what is left of the medicine, and how good they are.
 
-Belongs here: arguments and what a person reads. Does not belong here: who judges (`evaluation/judge_plan.py`), what a
-judge is (`evaluation/retention/`), or the judge of the ensemble (`detection/resolve/`).
+Belongs here: arguments and what a person reads. Does not belong here: who judges (`evaluation/panel/judge_plan.py`),
+what a judge is (`evaluation/retention/`), or the judge of the ensemble (`detection/resolve/`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from deid_platform.cli.terminal import Config, Json, counted, progress, say, sho
 from deid_platform.errors import Code, DeidError
 
 if TYPE_CHECKING:
-    from deid_platform.evaluation.judge_plan import JudgePlan
+    from deid_platform.evaluation.panel.judge_plan import JudgePlan
     from deid_platform.evaluation.retention.judge_validation import Quality
     from deid_platform.evaluation.retention.judges import Verdict
     from deid_platform.evaluation.retention.own_pairs import OwnPair
@@ -197,8 +197,8 @@ def panel_of_judges(
     for one label of a note at a time; an identifier that is left is a positive. What more than half of the panel says
     counts, the rest is discarded.
     """
-    from deid_platform.evaluation import chat_panel
-    from deid_platform.evaluation.judge_plan import JudgePlan, judge_prompts
+    from deid_platform.evaluation.panel import chat_panel
+    from deid_platform.evaluation.panel.judge_plan import JudgePlan, judge_prompts
     from deid_platform.evaluation.retention.chat_judge import majority
     from deid_platform.evaluation.retention.judge_validation import agreement, quality
     from deid_platform.llm.engines import Engines
@@ -311,7 +311,7 @@ def _plan(
     Raises:
         DeidError: `llm-missing` where a prompt or the panel was asked for; what `judge_prompts` and `JudgePlan` raise.
     """
-    from deid_platform.evaluation.judge_plan import JudgePlan, judge_prompts
+    from deid_platform.evaluation.panel.judge_plan import JudgePlan, judge_prompts
     from deid_platform.llm.prompts import Task
 
     if settings is None or (settings.llm is None and settings.vllm is None):

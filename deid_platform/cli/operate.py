@@ -1,8 +1,8 @@
 """Commands that run an installation: hospital, refresh, archive, withdraw, summary, proposals, accept-store, ui and
 doctor.
 
-Belongs here: arguments and what a person reads. Does not belong here: the main job (`main_job.py`) or what it does
-(`refresh/`).
+Belongs here: arguments and what a person reads. Does not belong here: the main job (`main_job/command.py`) or what it
+does (`refresh/`).
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from deid_platform.cli.terminal import (
     show_json,
     site_of,
 )
-from deid_platform.code_location import FOLDER
 from deid_platform.errors import Code, DeidError
 from deid_platform.extras import PLATFORM
-from deid_platform.stopping import check, requested, watched
+from deid_platform.orchestration.code_location import FOLDER
+from deid_platform.runtime.stopping import check, requested, watched
 
 if TYPE_CHECKING:
-    from deid_platform.refresh.site import Site
+    from deid_platform.refresh.installation.site import Site
 
 DEMONSTRATION_NOTES = 600
 
@@ -98,7 +98,7 @@ def refresh(
 
 def _tell_due(site: Site, *, feed: str | None, delivery: str | None) -> None:
     """Each delivery with what makes it due, oldest first."""
-    from deid_platform.refresh.due import why_due
+    from deid_platform.refresh.staging.due import why_due
 
     wanted = site.wanted(feed, delivery)
     reasons = why_due(site, wanted)
@@ -108,7 +108,7 @@ def _tell_due(site: Site, *, feed: str | None, delivery: str | None) -> None:
 
 def _refresh(path: Path, *, feed: str | None, delivery: str | None, force: bool, reread: bool, wait: bool) -> bool:
     """One refresh and its summary; whether any delivery failed."""
-    from deid_platform.refresh.lock import installation_lock
+    from deid_platform.refresh.installation.lock import installation_lock
 
     site = site_of(path)
     # A mistyped name is told before the platform is loaded, and so is a policy that cannot be read.
@@ -116,7 +116,7 @@ def _refresh(path: Path, *, feed: str | None, delivery: str | None, force: bool,
     _ = site.policy
     with installation_lock(site.settings.home_path, wait=wait):
         with console.status("loading the platform"):
-            from deid_platform.main_job import load_job, refresh_deliveries
+            from deid_platform.main_job.command import load_job, refresh_deliveries
 
             job = load_job(path)
         outcomes = refresh_deliveries(job, path, feed=feed, only=delivery, force=force, reread=reread, console=console)
@@ -127,8 +127,8 @@ def _refresh(path: Path, *, feed: str | None, delivery: str | None, force: bool,
 
 def _corpora(path: Path) -> bool:
     """Makes the surrogate corpora that deid.toml asks for; whether all are there."""
-    from deid_platform.bench.corpora import to_make
-    from deid_platform.main_job import make_corpora
+    from deid_platform.bench.leaderboard.corpora import to_make
+    from deid_platform.main_job.command import make_corpora
 
     failures = 0
     for key, failure in make_corpora(path, to_make(site_of(path)), scores=False):
@@ -167,10 +167,10 @@ def archive(
 
 def _archive(path: Path, folder: Path, feed: str, *, notes: int, wait: bool) -> bool:
     """Splits an archive, refreshes what is due of it, then all else that is due; whether any delivery failed."""
-    from deid_platform.refresh.archive import Pace, prepare
-    from deid_platform.refresh.due import pending
-    from deid_platform.refresh.lock import installation_lock
-    from deid_platform.refresh.withdraw import withdraw_first
+    from deid_platform.refresh.hiding.withdraw import withdraw_first
+    from deid_platform.refresh.installation.lock import installation_lock
+    from deid_platform.refresh.intake.archive import Pace, prepare
+    from deid_platform.refresh.staging.due import pending
 
     site = site_of(path)
     with installation_lock(site.settings.home_path, wait=wait):
@@ -179,7 +179,7 @@ def _archive(path: Path, folder: Path, feed: str, *, notes: int, wait: bool) -> 
         _withdraw(path)
         withdraw_first(site, [*loading.parts][-1])  # the others may not be shown without it
         with console.status("loading the platform"):
-            from deid_platform.main_job import load_job, refresh_deliveries
+            from deid_platform.main_job.command import load_job, refresh_deliveries
 
             job = load_job(path)
         pace = Pace(loading.parts, pending(site, [*loading.parts]))
@@ -208,7 +208,7 @@ def withdraw(config: Config = None) -> None:
 
 
 def _withdraw(config: Path | None) -> bool:
-    from deid_platform.refresh.withdraw import withdraw_arrived
+    from deid_platform.refresh.hiding.withdraw import withdraw_arrived
 
     done = withdraw_arrived(site_of(config))
     if done.keys or done.opted_out:
@@ -224,7 +224,7 @@ def _withdraw(config: Path | None) -> bool:
 
 def summary(as_json: Json = False, config: Config = None) -> None:
     """Print the release summary again."""
-    from deid_platform.refresh.summary import release_summary
+    from deid_platform.oversight.summary import release_summary
     from deid_platform.reports.summary import summary_panel
 
     found = release_summary(site_of(config))
@@ -240,7 +240,7 @@ def proposals(config: Config = None) -> None:
     They are words of notes. Keep the file in the PHI zone, delete what is not clinical, and name it in
     [dictionaries] medical_terms.
     """
-    from deid_platform.refresh.harvest import proposals as proposed
+    from deid_platform.refresh.dictionaries.proposals import proposals as proposed
 
     for line in proposed(site_of(config).store):
         typer.echo(line)
@@ -261,7 +261,7 @@ def ui(
 ) -> None:
     """Start the Dagster UI and its daemon on this installation's instance."""
     needs(PLATFORM)
-    from deid_platform.instance import prepare_instance
+    from deid_platform.orchestration.instance import prepare_instance
     from deid_platform.settings import config_path, load_settings
 
     path = config_path(config)

@@ -1,7 +1,7 @@
 """Commands on projects: project set, grant, member, delete, list, accesses.
 
 Belongs here: arguments and what a person reads of the answers. Does not belong here: what any of it does
-(`warehouse/projects.py`, `refresh/grants.py`).
+(`warehouse/readers/projects.py`, `oversight/grants.py`).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def set_project(
     config: Config = None,
 ) -> None:
     """Make a project, or change its purpose or last day."""
-    from deid_platform.warehouse.projects import set_project as record
+    from deid_platform.warehouse.readers.projects import set_project as record
 
     record(officer_of(config), project, purpose=purpose, until=until.date() if until else None)
     say(f"project {project}")
@@ -41,9 +41,9 @@ def grant(
     config: Config = None,
 ) -> None:
     """Grant a project the notes of a site, a type, or both, or take a grant back."""
-    from deid_platform.refresh.grants import refuse_unknown_grant
-    from deid_platform.warehouse.projects import grant_project
-    from deid_platform.warehouse.roles import Role
+    from deid_platform.oversight.grants import refuse_unknown_grant
+    from deid_platform.warehouse.readers.projects import grant_project
+    from deid_platform.warehouse.server.roles import Role
 
     installation = site_of(config)
     if not remove:
@@ -64,7 +64,7 @@ def member(
     config: Config = None,
 ) -> None:
     """Add a login to a project, or remove it."""
-    from deid_platform.warehouse.projects import set_member
+    from deid_platform.warehouse.readers.projects import set_member
 
     ended = set_member(officer_of(config), project, login, member=not remove)
     say(f"{login} {'left' if remove else 'joined'} {project}")
@@ -74,7 +74,7 @@ def member(
 @projects.command("delete")
 def delete(project: Annotated[str, typer.Argument()], who: Who, why: Why, config: Config = None) -> None:
     """Delete a project: its members lose its grants. The ledger keeps its record."""
-    from deid_platform.warehouse.projects import delete_project
+    from deid_platform.warehouse.readers.projects import delete_project
 
     ended = delete_project(officer_of(config), project, who=who, reason=why)
     say(f"{project} deleted")
@@ -84,7 +84,7 @@ def delete(project: Annotated[str, typer.Argument()], who: Who, why: Why, config
 @projects.command("list")
 def list_projects(as_json: Json = False, config: Config = None) -> None:
     """List every project with its grants and its members."""
-    from deid_platform.warehouse.projects import projects as every
+    from deid_platform.warehouse.readers.projects import projects as every
 
     columns = ("project", "purpose", "until", "may read (site, type)", "members")
     records = (
@@ -108,7 +108,7 @@ def accesses(
     config: Config = None,
 ) -> None:
     """List who read what, newest first."""
-    from deid_platform.warehouse.projects import accesses as read
+    from deid_platform.warehouse.readers.projects import accesses as read
 
     records = (
         (found.at, found.login, found.relation, found.release, found.projects or "nothing", found.reads)

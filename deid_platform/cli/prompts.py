@@ -1,6 +1,7 @@
 """`deid prompts`: trials of prompts to the language model.
 
-Belongs here: arguments and what a person reads. Does not belong here: trying a prompt (`bench/prompt_trials.py`).
+Belongs here: arguments and what a person reads. Does not belong here: trying a prompt
+(`bench/leaderboard/prompt_trials.py`).
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from typing import Annotated
 import typer
 
 from deid_platform.cli.terminal import Config, Json, console, say, show, site_of
-from deid_platform.stopping import watched
+from deid_platform.runtime.stopping import watched
 
 
 def prompts(
@@ -28,7 +29,7 @@ def prompts(
     Answers are kept, so a trial that was stopped goes on where it was. Without a prompt, nothing is asked, and the
     trials so far are shown.
     """
-    from deid_platform.bench.prompt_trials import COLUMNS, trial_rows, trials, tried
+    from deid_platform.bench.leaderboard.prompt_trials import COLUMNS, trial_rows, trials, tried
     from deid_platform.llm.prompts import DEIDENTIFY, prompt_of
     from deid_platform.settings import config_path
 

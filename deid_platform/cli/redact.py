@@ -1,7 +1,7 @@
 """`deid redact`: a file of notes, without an installation.
 
-Belongs here: arguments and what a person reads. Does not belong here: what is done with the file (`workbench.py`).
-Heavy packages are imported when they are needed, so that `deid redact` starts at once.
+Belongs here: arguments and what a person reads. Does not belong here: what is done with the file
+(`deidentify/files.py`). Heavy packages are imported when they are needed, so that `deid redact` starts at once.
 """
 
 from __future__ import annotations
@@ -114,15 +114,15 @@ def redact(
     are set by hand and are not probabilities.
     """
     from deid_platform.corpora.source import STANDARD_INPUT
+    from deid_platform.deidentify.files import date_writing, redact_file
     from deid_platform.detection import DetectorSpec
     from deid_platform.detection.models.device import usable
     from deid_platform.detection.registry import is_shipped
-    from deid_platform.engine import LocalEngine
-    from deid_platform.output import STANDARD_OUTPUT
+    from deid_platform.engine.engines import LocalEngine
     from deid_platform.redaction.policy import load_policy
+    from deid_platform.runtime.output import STANDARD_OUTPUT
     from deid_platform.settings import files_in_force
     from deid_platform.surrogates.date_order import NOTHING_SAID
-    from deid_platform.workbench import date_writing, redact_file
 
     if output is None:
         if notes != STANDARD_INPUT:

@@ -20,15 +20,15 @@ from deid_platform.errors import Code, DeidError
 
 if TYPE_CHECKING:
     from deid_platform.corpora.columns import ColumnMapping
+    from deid_platform.deidentify.releasing import Releases
     from deid_platform.detection import DetectorSpec
-    from deid_platform.evaluation.notes_read import NotesRead
-    from deid_platform.evaluation.perturbations import Perturbation
+    from deid_platform.evaluation.comparison.notes_read import NotesRead
+    from deid_platform.evaluation.experiments.perturbations import Perturbation
     from deid_platform.evaluation.release_measures import Figure
     from deid_platform.llm.prompted import Asking
     from deid_platform.notes import Span
-    from deid_platform.output import Output
     from deid_platform.redaction.policy import Policy
-    from deid_platform.releasing import Releases
+    from deid_platform.runtime.output import Output
     from deid_platform.settings import Settings
 
 POLICY = "safe_harbor_plus_providers"
@@ -77,7 +77,7 @@ def originals(
         DeidError: `feed-unreadable` if there is nothing at the path; what `notes_read.read` raises.
     """
     from deid_platform.corpora.source import STANDARD_INPUT
-    from deid_platform.evaluation.notes_read import read
+    from deid_platform.evaluation.comparison.notes_read import read
 
     if path != STANDARD_INPUT and not path.exists():
         raise DeidError(Code.FEED_UNREADABLE, "notes: no such file")
@@ -127,8 +127,8 @@ def _from_file(read: NotesRead, path: Path, ids: set[str]) -> Releases:
     from collections import Counter
 
     from deid_platform.corpora.released_texts import ReleasedTexts
-    from deid_platform.evaluation.released import NoteRelease
-    from deid_platform.releasing import Releases
+    from deid_platform.deidentify.releasing import Releases
+    from deid_platform.evaluation.released.released import NoteRelease
 
     texts = ReleasedTexts.read(path, ids)
     notes = [NoteRelease(note, texts.of(note), spans) for note, spans in zip(read.notes, _gold_of(read), strict=True)]
@@ -136,11 +136,11 @@ def _from_file(read: NotesRead, path: Path, ids: set[str]) -> Releases:
 
 
 def _made(read: NotesRead, whose: Whose, rules: Policy, settings: Settings | None) -> Releases:
+    from deid_platform.deidentify.release_note import ReleaseSpec
+    from deid_platform.deidentify.releasing import released_by
     from deid_platform.detection import DetectorSpec, detector_names
-    from deid_platform.engine import LocalEngine
-    from deid_platform.evaluation import named_detectors
-    from deid_platform.release_note import ReleaseSpec
-    from deid_platform.releasing import released_by
+    from deid_platform.engine.engines import LocalEngine
+    from deid_platform.evaluation.comparison import named_detectors
     from deid_platform.settings import keyring_for
     from deid_platform.surrogates.date_order import NOTHING_SAID, DateWriting
 
@@ -200,7 +200,7 @@ class Measuring:
 def measure_release(read: NotesRead, whose: Whose, how: Measuring) -> None:
     """Shows every measure of a release, a row each."""
     from deid_platform.evaluation.release_measures import measures, of_asking, of_shift
-    from deid_platform.output import Output
+    from deid_platform.runtime.output import Output
 
     predictor = None
     if how.codes is not None:
@@ -238,8 +238,8 @@ def _save(made: Releases, output: Output) -> None:
 
 def write_formats_of(read: NotesRead, folder: Path) -> None:
     """Writes gold notes in each other format, a file each, for a system to release: `deid evaluate --write-formats`."""
-    from deid_platform.evaluation.perturbations import Perturbation, perturbed
-    from deid_platform.output import Output
+    from deid_platform.evaluation.experiments.perturbations import Perturbation, perturbed
+    from deid_platform.runtime.output import Output
 
     if read.gold is None:
         raise DeidError(Code.GOLD_MISSING)
@@ -261,9 +261,9 @@ def _file_of(how: Perturbation) -> str:
 def _in_formats(made: Releases, folder: Path, resamples: int) -> Iterator[Figure]:
     """What the release of the same notes in other formats loses, of those that were not withheld in any."""
     from deid_platform.corpora.released_texts import ReleasedTexts
-    from deid_platform.evaluation.perturbations import Perturbation, perturbed
+    from deid_platform.evaluation.experiments.perturbations import Perturbation, perturbed
+    from deid_platform.evaluation.experiments.stability import of_texts, stability
     from deid_platform.evaluation.release_measures import Figure
-    from deid_platform.evaluation.stability import of_texts, stability
 
     shown = [one for one in made.notes if one.text is not None and one.gold is not None]
     ids = {one.note.note_id for one in made.notes}

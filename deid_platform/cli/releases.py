@@ -1,7 +1,7 @@
 """Commands on releases: release list, show, diff, notes, rollback, activate.
 
 Belongs here: arguments and what a person reads of the answers. Does not belong here: what any of it does
-(`warehouse/releases.py`).
+(`warehouse/officer/releases.py`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import typer
 from deid_platform.cli.terminal import Config, Json, Who, Why, officer_of, say, show, show_json, site_of
 
 if TYPE_CHECKING:
-    from deid_platform.warehouse.queries import LedgerEntry
+    from deid_platform.warehouse.gate.queries import LedgerEntry
 
 releases = typer.Typer(
     help="Releases: list and compare them, and choose the one that analysts see.", no_args_is_help=True
@@ -24,7 +24,7 @@ releases = typer.Typer(
 @releases.command("list")
 def list_releases(as_json: Json = False, config: Config = None) -> None:
     """List every release, oldest first."""
-    from deid_platform.warehouse.releases import releases as every
+    from deid_platform.warehouse.officer.releases import releases as every
 
     columns = ("release", "state", "detector", "policy", "key", "deliveries", "notes", "since")
     records = (
@@ -37,8 +37,8 @@ def list_releases(as_json: Json = False, config: Config = None) -> None:
 @releases.command("show")
 def show_release(release: Annotated[str, typer.Argument()], as_json: Json = False, config: Config = None) -> None:
     """Show what one release was made with, what it holds, and what happened to it."""
-    from deid_platform.warehouse.queries import ledger
-    from deid_platform.warehouse.releases import release as one
+    from deid_platform.warehouse.gate.queries import ledger
+    from deid_platform.warehouse.officer.releases import release as one
 
     officer = officer_of(config)
     found, entries = one(officer, release), ledger(officer, release=release)
@@ -69,7 +69,7 @@ def diff(
     config: Config = None,
 ) -> None:
     """Count how two releases differ, delivery by delivery."""
-    from deid_platform.warehouse.releases import diff_releases
+    from deid_platform.warehouse.officer.releases import diff_releases
 
     columns = ("delivery", f"in {old}", f"in {new}", f"only {old}", f"only {new}", "other text")
     records = (
@@ -95,7 +95,7 @@ def notes(
 
     Counts under 11 are left out and others rounded down to tens, site by site.
     """
-    from deid_platform.refresh.release_notes import release_notes
+    from deid_platform.oversight.release_notes import release_notes
     from deid_platform.reports.release_notes import release_notes_markdown
 
     typer.echo(release_notes_markdown(release_notes(site_of(config), release)), nl=False)
@@ -104,7 +104,7 @@ def notes(
 @releases.command("rollback")
 def rollback(who: Who, why: Why, config: Config = None) -> None:
     """Show analysts the previous release. Only `activate` shows the present one again; a refresh does not."""
-    from deid_platform.warehouse.releases import previous_release, switch_release
+    from deid_platform.warehouse.officer.releases import previous_release, switch_release
 
     officer = officer_of(config)
     release = previous_release(officer)
@@ -115,7 +115,7 @@ def rollback(who: Who, why: Why, config: Config = None) -> None:
 @releases.command("activate")
 def activate(release: Annotated[str, typer.Argument()], who: Who, why: Why, config: Config = None) -> None:
     """Show analysts one release, even if it lacks deliveries or was withheld by a rollback."""
-    from deid_platform.warehouse.releases import switch_release
+    from deid_platform.warehouse.officer.releases import switch_release
 
     switch_release(officer_of(config), release, who=who, reason=why)
     say(f"analysts see {release} now")

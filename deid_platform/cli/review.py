@@ -17,7 +17,7 @@ from deid_platform.cli.terminal import Config, Json, counted, say, show, site_of
 from deid_platform.errors import Code, DeidError
 
 if TYPE_CHECKING:
-    from deid_platform.annotation.rounds import Role
+    from deid_platform.review.annotation.rounds import Role
     from deid_platform.review.report import MissedFigures
     from deid_platform.ui.guard import Login
 

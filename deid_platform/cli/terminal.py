@@ -28,7 +28,7 @@ from deid_platform.extras import is_installed
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
-    from deid_platform.refresh.site import Site
+    from deid_platform.refresh.installation.site import Site
 
 _IN_A_PIPE = 200  # columns: rich folds at 80 where nobody watches
 
@@ -64,7 +64,7 @@ def needs(extra: str) -> None:
 
 def site_of(config: Path | None) -> Site:
     """The installation of a deid.toml, by default of the one that is found."""
-    from deid_platform.refresh.site import Site
+    from deid_platform.refresh.installation.site import Site
     from deid_platform.settings import load_settings
 
     return Site(load_settings(config))
@@ -72,7 +72,7 @@ def site_of(config: Path | None) -> Site:
 
 def officer_of(config: Path | None) -> Engine:
     """The privacy officer's connections to the warehouse of an installation."""
-    from deid_platform.warehouse.roles import Role
+    from deid_platform.warehouse.server.roles import Role
 
     return site_of(config).warehouse.engine(Role.OFFICER)
 

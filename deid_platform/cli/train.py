@@ -52,9 +52,9 @@ def train(
     site's own notes beside some of the library; a preset of the paper learns from those of --gold alone. What it finds
     counts once the gate has approved it: name the folder in deid.toml (`detection.models`) and run a refresh.
     """
-    from deid_platform.bench.training import measured_on
+    from deid_platform.bench.leaderboard.training import measured_on
     from deid_platform.detection.models.device import card_name
-    from deid_platform.refresh.site import Site
+    from deid_platform.refresh.installation.site import Site
     from deid_platform.training.plan import Plan, carried_out
 
     settings = settings_or_none(config)

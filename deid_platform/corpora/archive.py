@@ -1,7 +1,7 @@
 """Splits a folder of tables into folders of a stated number of notes, patient by patient.
 
 Belongs here: which row goes into which folder, and writing them. Does not belong here: when the folders become
-deliveries (`refresh/archive.py`), or what is wrong with a row: it is copied as it is, and the intake refuses it.
+deliveries (`refresh/intake/archive.py`), or what is wrong with a row: it is copied as it is, and the intake refuses it.
 
 All notes of a patient go into one folder, chosen by a keyed digest of the patient's id. So the search in a patient's
 other notes sees what it would see in one delivery; a split by date would hide later notes from it. Topics go into the
@@ -32,7 +32,7 @@ from deid_platform.corpora.rows import id_in
 from deid_platform.errors import Code, DeidError
 from deid_platform.keys import Keyring
 from deid_platform.notes import Delivery
-from deid_platform.stopping import check
+from deid_platform.runtime.stopping import check
 
 MOST_FOLDERS = 500
 """How many files are written at once; a system allows a process 1,024 by default."""

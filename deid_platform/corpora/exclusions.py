@@ -1,7 +1,7 @@
 """Exclusions: note types and opted-out patients whose notes are never taken in.
 
 Belongs here: whether one note is excluded and why, and reading the list of opt-outs. Does not belong here:
-what becomes of an excluded note (`refresh/intake.py`), or withdrawals, which a feed itself states (`files.py`).
+what becomes of an excluded note (`refresh/intake/sealing.py`), or withdrawals, which a feed itself states (`files.py`).
 
 The list of opt-outs is a state, not a stream: it says who is out now. In doubt a note is out, and a list that
 cannot be read whole is an error, never an empty list.

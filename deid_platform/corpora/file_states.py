@@ -1,7 +1,7 @@
 """What a file system says of files: by it, a file that was read before is known to be the same without being read.
 
 Belongs here: which file systems are believed, and what of their words must be the same. Does not belong here: what is
-remembered of files that were read, or for how long a file must have been left alone (`refresh/known_files.py`).
+remembered of files that were read, or for how long a file must have been left alone (`refresh/intake/file_digests.py`).
 
 Size and time of change can be set by whoever may write a file. The time at which its inode changed (ctime) cannot: it
 tells every write, but not what the calls for defragmenting exchange between two files (`EXT4_IOC_MOVE_EXT`,

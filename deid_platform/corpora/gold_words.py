@@ -1,7 +1,7 @@
 """What figures on a corpus are called in the warehouse.
 
 Belongs here: the word of a corpus in a locale, and the words that a site's own corpora add. Does not belong here: the
-list of all words (`warehouse/lab.py`), or the corpora (`catalogue.py`).
+list of all words (`warehouse/quality/lab.py`), or the corpora (`catalogue.py`).
 
 Analysts read no text that one role wrote, so a corpus of deid.toml has a word that `deid db bootstrap` puts on the
 list: its name, which is of small letters, digits and underscores (`settings.Identifier`), behind `own-`.

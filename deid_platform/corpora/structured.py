@@ -1,7 +1,7 @@
 """Rows of tables beside the notes, each as a short text with the places of its identifiers.
 
 Belongs here: from a row's cells to lines `name: value`, a line a column that is released. Does not belong here: what
-the policy makes of a value (`refresh/structured_rows.py`).
+the policy makes of a value (`refresh/redact/structured_rows.py`).
 
 As a text a row goes the way of a note: the same surrogates and shifts, the same leak check, the same gate. A column
 that nobody mapped is not in the text, so that nothing can release it.

@@ -2,7 +2,7 @@
 
 Belongs here: what `model:FOLDER`, `ensemble:FOLDER`, `ensemble-unrecovered` and `model:FOLDER+PEER` stand for. Does not
 belong here: the names of peers (`peers/process.py`), prompts to a chat model (`llm/`), or running any of them
-(`evaluation/side_by_side.py`, `bench/`).
+(`evaluation/comparison/side_by_side.py`, `bench/`).
 """
 
 from __future__ import annotations

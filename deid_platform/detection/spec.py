@@ -42,9 +42,9 @@ from deid_platform.detection.topics.roster import Roster
 from deid_platform.detection.topics.staff import Colleagues, staff_initials
 from deid_platform.errors import Code, DeidError, did_you_mean
 from deid_platform.keys import Keyring, package_digest, plain_digest
+from deid_platform.large_tables.topics_file import in_order
 from deid_platform.lexicon.vocabularies import TermsFile, terms_of
 from deid_platform.notes import Facility, Patient, Provider, Topics
-from deid_platform.topics_file import in_order
 
 if TYPE_CHECKING:
     from deid_platform.detection.chat.indirect import IndirectSpec

@@ -1,7 +1,7 @@
 """Detection in two passes: what one note tells of its patient is sought in the patient's other notes.
 
 Belongs here: the protocol, whoever detects. Does not belong here: what counts as told and how it is found
-(`resolve/cross_note.py`), or how a refresh keeps the first pass between deliveries (`refresh/first_pass.py`).
+(`resolve/cross_note.py`), or how a refresh keeps the first pass between deliveries (`refresh/redact/first_pass.py`).
 
 The first pass reads every note by itself, and what each tells is collected by patient; the second looks at each note
 again with what only the patient's other notes tell. It depends on all of them, but not on their order.
@@ -21,9 +21,9 @@ from typing import NamedTuple
 from deid_platform.detection.cross_note_search import CrossNoteSearch
 from deid_platform.detection.resolve.cross_note import Mentioned, mentioned_in, together
 from deid_platform.errors import Code, DeidError
-from deid_platform.hashed_table import Table
+from deid_platform.large_tables.hashed_table import Table
+from deid_platform.large_tables.spooled_table import SpooledTable
 from deid_platform.notes import IndirectMention, Note, Span
-from deid_platform.spooled_table import SpooledTable
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,7 @@ def examine(config: Path | None = None) -> list[Diagnosis]:
     if not whole:
         return [*diagnoses, Diagnosis("refresh", False, said(DeidError(Code.EXTRA_MISSING, PLATFORM)))]
     from deid_platform.doctor.installation import of_site
-    from deid_platform.refresh.site import Site
+    from deid_platform.refresh.installation.site import Site
 
     return [*diagnoses, *of_site(Site(load_settings(config)))]
 

@@ -17,20 +17,20 @@ from deid_platform.doctor.diagnosis import Diagnosis, look, said
 from deid_platform.doctor.models import of_models
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery
-from deid_platform.refresh.archive import under_way
-from deid_platform.refresh.check import check_delivery
-from deid_platform.refresh.languages import vouched_for
-from deid_platform.refresh.local_words import newest_words
-from deid_platform.refresh.opt_outs import misspelt_opt_outs
-from deid_platform.refresh.restored import differences
-from deid_platform.refresh.rotation import told_by_former
-from deid_platform.refresh.site import Site
-from deid_platform.refresh.topic_columns import changed_columns
-from deid_platform.warehouse.connection import Warehouse
-from deid_platform.warehouse.dossiers import signers
-from deid_platform.warehouse.logins import unbounded
-from deid_platform.warehouse.queries import summary
-from deid_platform.warehouse.roles import Role
+from deid_platform.refresh.evidence.local_words import newest_words
+from deid_platform.refresh.hiding.store_and_warehouse import differences
+from deid_platform.refresh.installation.rotation import told_by_former
+from deid_platform.refresh.installation.site import Site
+from deid_platform.refresh.intake.archive import under_way
+from deid_platform.refresh.intake.check import check_delivery
+from deid_platform.refresh.intake.opt_outs import misspelt_opt_outs
+from deid_platform.refresh.recipe.languages import vouched_for
+from deid_platform.refresh.topics.topic_columns import changed_columns
+from deid_platform.warehouse.gate.queries import summary
+from deid_platform.warehouse.officer.dossiers import signers
+from deid_platform.warehouse.server.connection import Warehouse
+from deid_platform.warehouse.server.logins import unbounded
+from deid_platform.warehouse.server.roles import Role
 
 _HEAD = 50
 """How many rows of each file of a feed's newest delivery are read: enough for its columns, at once."""

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from importlib.util import find_spec
 
-from deid_platform.bench.detectors import peer_of
-from deid_platform.bench.plan import models_of
+from deid_platform.bench.leaderboard.detectors import peer_of
+from deid_platform.bench.leaderboard.plan import models_of
 from deid_platform.detection import DetectorSpec
 from deid_platform.detection.models.device import card_memory, card_name
 from deid_platform.detection.models.folder import ModelFolder
@@ -22,7 +22,7 @@ from deid_platform.errors import DeidError
 from deid_platform.llm.engines import EngineSpec
 from deid_platform.llm.vllm_engine import EngineSettings
 from deid_platform.llm.weights import GIB, WeightsFolder, fit, largest
-from deid_platform.refresh.site import Site
+from deid_platform.refresh.installation.site import Site
 
 _CACHE = 8 * GIB
 """Memory for keys and values that a language model's size is told beside: 64,000 tokens of a model of 8 billion."""

@@ -13,20 +13,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from deid_platform.evaluation.bootstrap import RESAMPLES, Estimate, Ratio
-from deid_platform.evaluation.by_length import by_length
-from deid_platform.evaluation.efficiency import PER, api_cost
-from deid_platform.evaluation.occurrence_counts import count_note as count_occurrences
-from deid_platform.evaluation.panel import Counts
-from deid_platform.evaluation.released import NoteRelease, Place
-from deid_platform.evaluation.replacement_validity import count_validity, validity
-from deid_platform.evaluation.residue import NoteResidue, note_residue, residue
+from deid_platform.evaluation.disclosure.residue import NoteResidue, note_residue, residue
+from deid_platform.evaluation.disclosure.shift_secrecy import FITS, left_by_knowledge
+from deid_platform.evaluation.experiments.efficiency import PER, api_cost
+from deid_platform.evaluation.experiments.utility import Example, learnable
+from deid_platform.evaluation.panel.occurrence_counts import count_note as count_occurrences
+from deid_platform.evaluation.panel.panel import Counts
+from deid_platform.evaluation.released.released import NoteRelease, Place
+from deid_platform.evaluation.released.replacement_validity import count_validity, validity
 from deid_platform.evaluation.retention.icd import CodePredictor, TermCoder, code_agreement, note_codes
 from deid_platform.evaluation.retention.lexical_judge import LexicalJudge
 from deid_platform.evaluation.retention.retention import Pair, note_retentions, retention
-from deid_platform.evaluation.shift_secrecy import FITS, left_by_knowledge
-from deid_platform.evaluation.token_scores import Partly, Providers, count_tokens, token_scores
-from deid_platform.evaluation.utility import Example, learnable
+from deid_platform.evaluation.scores.bootstrap import RESAMPLES, Estimate, Ratio
+from deid_platform.evaluation.scores.by_length import by_length
+from deid_platform.evaluation.scores.token_scores import Partly, Providers, count_tokens, token_scores
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Span
 from deid_platform.surrogates.dates import DateShift

@@ -1,7 +1,7 @@
 """Where a figure is from: on whose notes it was measured, with whose topics, and by which hand these were marked.
 
 Belongs here: the words for that, what follows from a gold by its name, and how it reads. Does not belong here: which
-notes are measured (`bench/measured_notes.py`), or keeping it (`warehouse/migrations/code/c_held_out.sql`).
+notes are measured (`bench/gate/measured_notes.py`), or keeping it (`warehouse/migrations/code/c_held_out.sql`).
 
 The words are a closed list, which the database checks: a source is shown beside figures, and carries no text.
 """
@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import Any
 
 from deid_platform.corpora.gold_words import AS_WRITTEN, OWN
-from deid_platform.evaluation.scores import suppress
+from deid_platform.evaluation.scores.scores import suppress
 
 
 class NotesOf(StrEnum):

@@ -1,6 +1,7 @@
 """The languages that the shipped detector was measured in, with its figures.
 
-Belongs here: what `shipped.tsv` says. Does not belong here: what a site measures itself (`refresh/languages.py`).
+Belongs here: what `shipped.tsv` says. Does not belong here: what a site measures itself
+(`refresh/recipe/languages.py`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Which languages a note is written in, told from its text.
 
 Belongs here: the passages of a text, the language of each, and letters of other scripts. Does not belong here: which
-languages a detector was measured in (`shipped.py`, `refresh/languages.py`), or what becomes of a note in another.
+languages a detector was measured in (`shipped.py`, `refresh/recipe/languages.py`), or what becomes of a note in
+another.
 
 The library py3langid scores a passage by sequences of letters. A language other than the likely ones (the declared one,
 those that the platform ships with) has to win by `_MARGIN`: tables, lists of drugs and addresses have few words of any

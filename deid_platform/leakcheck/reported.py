@@ -1,7 +1,7 @@
 """What readers reported as leaked, sought in a text.
 
 Belongs here: strings, each by its words or its digits. Does not belong here: in which notes one is sought (`check.py`),
-or where they are kept (`refresh/reported.py`).
+or where they are kept (`refresh/installation/reported.py`).
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from itertools import pairwise
 
 from ahocorasick_rs import AhoCorasick
 
-from deid_platform.hashed_table import HashedTable
+from deid_platform.large_tables.hashed_table import HashedTable
 from deid_platform.leakcheck.comparable import ComparableText, digits_of, fold, line_of, word_list
 from deid_platform.leakcheck.kinds import LeakKind
 from deid_platform.leakcheck.names import SHORTEST_NAME, is_ordinary, name_parts

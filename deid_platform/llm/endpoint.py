@@ -1,7 +1,7 @@
 """A chat model behind an OpenAI-compatible endpoint.
 
 Belongs here: many requests at once, in order, with deadlines and tries. Does not belong here: which addresses are
-permitted (`deid_platform/address.py`), what is on the wire (`wire.py`), or keeping answers (`answers.py`).
+permitted (`deid_platform/settings/address.py`), what is on the wire (`wire.py`), or keeping answers (`answers.py`).
 
 Nothing of the environment changes where a request goes: no proxy is taken from it, no `.netrc` is read, and a redirect
 is a failure. Nothing of a request or a response is logged or raised.
@@ -25,12 +25,12 @@ import anyio
 import httpx2
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
-from deid_platform.address import Address, permitted
 from deid_platform.errors import Code, DeidError
 from deid_platform.keys import plain_digest
 from deid_platform.llm import wire
 from deid_platform.llm.api import ChatAnswer, ChatRequest, Failed, Failure, ModelIdentity
-from deid_platform.stopping import check
+from deid_platform.runtime.stopping import check
+from deid_platform.settings.address import Address, permitted
 
 _PATH = "/chat/completions"
 _LARGEST = 16 << 20

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Self
 from deid_platform.errors import Code, DeidError
 from deid_platform.llm.api import ChatAnswer, ChatModel, ChatRequest, Failed, ModelIdentity
 from deid_platform.llm.vllm_engine import EngineSettings, VllmEngine
-from deid_platform.model_seconds import ModelSeconds
+from deid_platform.runtime.model_seconds import ModelSeconds
 
 if TYPE_CHECKING:
     from types import TracebackType

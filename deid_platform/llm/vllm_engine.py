@@ -30,9 +30,9 @@ from deid_platform.keys import plain_digest
 from deid_platform.llm.api import ChatAnswer, ChatRequest, Failed, Failure, Finish, ModelIdentity, Schema, SchemaKind
 from deid_platform.llm.guard import Guard
 from deid_platform.llm.weights import GIB, WeightsFolder, runtime
-from deid_platform.model_seconds import ModelSeconds
-from deid_platform.silence import mute_children, silent_vllm
-from deid_platform.stopping import check
+from deid_platform.runtime.model_seconds import ModelSeconds
+from deid_platform.runtime.silence import mute_children, silent_vllm
+from deid_platform.runtime.stopping import check
 
 _RANKS = (8, 16, 32, 64, 128, 256, 320, 512)
 """The ranks for which vLLM sets memory aside; an adapter takes the next one up."""

@@ -18,9 +18,9 @@ from typing import TypeVar
 from deid_platform.errors import Code, DeidError, did_you_mean
 from deid_platform.keys import package_digest, plain_digest
 from deid_platform.labels import DIRECT_IDENTIFIERS, Indirect, Label
-from deid_platform.strict_yaml import read_yaml
 from deid_platform.surrogates.consistency import Consistency
 from deid_platform.surrogates.dates import DateShift
+from deid_platform.text.strict_yaml import read_yaml
 
 _SHIPPED = resources.files("deid_platform.redaction") / "policies"
 _FIELDS = ("name", "title", "legal_basis", "description", "tag", "tag_with_value", "labels", "structured")

@@ -1,8 +1,8 @@
 """Dates that stand in print elsewhere, which would tell the shift of everybody in whose notes they stand.
 
 Belongs here: telling them from a patient's dates, by the words around them and by a list of days that everybody knows.
-Does not belong here: dates that the notes of many patients share (`refresh/repeated_dates.py`), or what becomes of them
-(`redact.py`).
+Does not belong here: dates that the notes of many patients share (`refresh/evidence/repeated_dates.py`), or what
+becomes of them (`redact.py`).
 
 "VIS edition date: 08/06/2021" is the same in every chart and on the sheet's own page, so that the shifted date beside
 it is the shift. A tag takes its place. A wrong tag costs a date, a missed one all dates of a patient, so that the words

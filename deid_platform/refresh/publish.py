@@ -9,19 +9,19 @@ from __future__ import annotations
 from deid_platform.corpora.feeds import topics_reading
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery
-from deid_platform.refresh import tables
-from deid_platform.refresh.archive import held_back
-from deid_platform.refresh.in_force import put_in_force
-from deid_platform.refresh.provenance import require_current
-from deid_platform.refresh.restored import require_together
-from deid_platform.refresh.site import Site
-from deid_platform.refresh.topic_columns import keep_columns
-from deid_platform.refresh.withdraw import withdraw_changed
-from deid_platform.warehouse.extracts import name_extracts
-from deid_platform.warehouse.promotion import Promotion, promote
-from deid_platform.warehouse.releases import activate_release, expire_releases
-from deid_platform.warehouse.roles import Role
-from deid_platform.warehouse.standing import Requirement, standing
+from deid_platform.refresh.datasets import tables
+from deid_platform.refresh.hiding.store_and_warehouse import require_together
+from deid_platform.refresh.hiding.withdraw import withdraw_changed
+from deid_platform.refresh.installation.site import Site
+from deid_platform.refresh.intake.archive import held_back
+from deid_platform.refresh.staging.detector_in_force import put_in_force
+from deid_platform.refresh.staging.provenance import require_current
+from deid_platform.refresh.topics.topic_columns import keep_columns
+from deid_platform.warehouse.gate.promotion import Promotion, promote
+from deid_platform.warehouse.gate.standing import Requirement, standing
+from deid_platform.warehouse.officer.releases import activate_release, expire_releases
+from deid_platform.warehouse.readers.extracts import name_extracts
+from deid_platform.warehouse.server.roles import Role
 
 
 def gate_requirements(site: Site, delivery: Delivery) -> tuple[Requirement, ...]:
@@ -33,8 +33,8 @@ def promote_delivery(site: Site, delivery: Delivery) -> Promotion:
     """Asks the gate; what the delivery's files have come to withdraw since they were taken in is hidden before.
 
     Nothing is asked where store or warehouse was restored and lacks an earlier delivery of the feed; what the warehouse
-    lacks of withdrawals is hidden before (`restored.py`). The detector of a promoted delivery is the one that the next
-    detector is compared with, as the columns of its topics are those that later ones are.
+    lacks of withdrawals is hidden before (`refresh/hiding/store_and_warehouse.py`). The detector of a promoted delivery
+    is the one that the next detector is compared with, as the columns of its topics are those that later ones are.
 
     Raises:
         DeidError: `gate-refused` with the requirements that are not met, and the figures of those that failed;

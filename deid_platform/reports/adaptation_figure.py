@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from deid_platform.evaluation.scores import Scores
+from deid_platform.evaluation.scores.scores import Scores
 from deid_platform.reports.drawing import BLUE, ORANGE, canvas, error, errors, headed, png
 
 

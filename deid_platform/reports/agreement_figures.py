@@ -1,13 +1,13 @@
 """A figure of how far two annotators agree.
 
-Belongs here: drawing agreement. Does not belong here: measuring it (`evaluation/agreement.py`). Labels under 11 words
-are not drawn.
+Belongs here: drawing agreement. Does not belong here: measuring it (`evaluation/scores/agreement.py`). Labels under 11
+words are not drawn.
 """
 
 from __future__ import annotations
 
-from deid_platform.evaluation.agreement import Agreement, Kappa
-from deid_platform.evaluation.scores import SMALLEST_SHOWN, suppress
+from deid_platform.evaluation.scores.agreement import Agreement, Kappa
+from deid_platform.evaluation.scores.scores import SMALLEST_SHOWN, suppress
 from deid_platform.reports.drawing import BLUE, GREY, ORANGE, canvas, headed, png
 
 

@@ -1,14 +1,14 @@
 """A figure of what a surrogate corpus is made of.
 
 Belongs here: drawing counts of published carriers with surrogates. Does not belong here: counting them
-(`evaluation/corpus_statistics.py`). The notes are nobody's, so small counts are shown.
+(`evaluation/experiments/corpus_statistics.py`). The notes are nobody's, so small counts are shown.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from deid_platform.evaluation.corpus_statistics import CorpusStatistics
+from deid_platform.evaluation.experiments.corpus_statistics import CorpusStatistics
 from deid_platform.labels import Label
 from deid_platform.reports.drawing import BLUE, ORANGE, canvas, headed, png
 

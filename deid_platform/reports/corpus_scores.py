@@ -1,13 +1,13 @@
 """Scores by corpus and locale as Markdown, for docs/detection.md.
 
-Belongs here: the tables. Does not belong here: scoring (`bench/corpora.py`).
+Belongs here: the tables. Does not belong here: scoring (`bench/leaderboard/corpora.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from deid_platform.evaluation.corpus_statistics import CorpusScores
+from deid_platform.evaluation.experiments.corpus_statistics import CorpusScores
 
 
 def corpus_scores_markdown(found: Sequence[CorpusScores]) -> str:

@@ -14,8 +14,8 @@ from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from deid_platform.evaluation.bootstrap import Estimate
-from deid_platform.evaluation.scores import SMALLEST_SHOWN
+from deid_platform.evaluation.scores.bootstrap import Estimate
+from deid_platform.evaluation.scores.scores import SMALLEST_SHOWN
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

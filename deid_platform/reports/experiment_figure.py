@@ -1,13 +1,13 @@
 """A figure of what the models of an experiment miss.
 
-Belongs here: drawing it. Does not belong here: the scores (`bench/experiments.py`).
+Belongs here: drawing it. Does not belong here: the scores (`bench/leaderboard/experiments.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from deid_platform.evaluation.scores import Scores
+from deid_platform.evaluation.scores.scores import Scores
 from deid_platform.reports.drawing import BLUE, canvas, error, errors, headed, png
 
 

@@ -1,13 +1,13 @@
 """A figure of which names a detector misses, by whose they are.
 
-Belongs here: drawing it. Does not belong here: the scores (`bench/fairness.py`).
+Belongs here: drawing it. Does not belong here: the scores (`bench/leaderboard/fairness.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from deid_platform.evaluation.bootstrap import Estimate
+from deid_platform.evaluation.scores.bootstrap import Estimate
 from deid_platform.reports.drawing import BLUE, ORANGE, canvas, error, errors, headed, png
 
 _MARKS = (("F", "o", BLUE, "female"), ("M", "D", ORANGE, "male"))

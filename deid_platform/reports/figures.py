@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from deid_platform.evaluation.bootstrap import Estimate
-from deid_platform.evaluation.scores import SMALLEST_SHOWN, Scores, suppress
+from deid_platform.evaluation.scores.bootstrap import Estimate
+from deid_platform.evaluation.scores.sampling import GroupShare, TestSet
+from deid_platform.evaluation.scores.scores import SMALLEST_SHOWN, Scores, suppress
 from deid_platform.reports.drawing import BLUE, GREY, ORANGE, canvas, error, errors, headed, png
-from deid_platform.sampling import GroupShare, TestSet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,7 +1,7 @@
 """What judges say and how good they are, as records: each judge by groups of what it judged, retention, a panel.
 
 Belongs here: what `deid judge` shows. Does not belong here: the formulas (`evaluation/retention/`,
-`evaluation/panel.py`).
+`evaluation/panel/panel.py`).
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from deid_platform.evaluation.panel import Counts, Verdicts
+from deid_platform.evaluation.panel.panel import Counts, Verdicts
 from deid_platform.evaluation.retention.judge_validation import Quality
 from deid_platform.evaluation.retention.own_pairs import BesidePhysicians
 from deid_platform.evaluation.retention.retention import Retention

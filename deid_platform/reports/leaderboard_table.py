@@ -1,7 +1,7 @@
 """The table with which a run over a plan ends: each detector over corpora in English, and over those in others.
 
-Belongs here: pooling what was measured corpus by corpus. Does not belong here: measuring (`bench/leaderboard.py`), or
-the leaderboard itself, which is a mart and keeps corpora and locales apart.
+Belongs here: pooling what was measured corpus by corpus. Does not belong here: measuring
+(`bench/leaderboard/leaderboard.py`), or the leaderboard itself, which is a mart and keeps corpora and locales apart.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from deid_platform.warehouse.lab import LabScore
+from deid_platform.warehouse.quality.lab import LabScore
 
 COLUMNS = (
     *(

@@ -1,6 +1,6 @@
 """Release notes: what a release changes for those who read the former one, as Markdown for analysts.
 
-Belongs here: their content and their layout. Does not belong here: gathering them (`refresh/release_notes.py`) or the
+Belongs here: their content and their layout. Does not belong here: gathering them (`oversight/release_notes.py`) or the
 suppression of small counts, which is the database's (`migrations/code/g_release_notes.sql`).
 """
 

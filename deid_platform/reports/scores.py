@@ -1,6 +1,6 @@
 """Scores of a detector as tables: label by label, and with a stage beside without it.
 
-Belongs here: what `deid evaluate` shows. Does not belong here: the formulas (`evaluation/scores.py`).
+Belongs here: what `deid evaluate` shows. Does not belong here: the formulas (`evaluation/scores/scores.py`).
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 
 from rich.table import Table
 
-from deid_platform.evaluation.bootstrap import Estimate
-from deid_platform.evaluation.scores import LabelScores, Scores
+from deid_platform.evaluation.scores.bootstrap import Estimate
+from deid_platform.evaluation.scores.scores import LabelScores, Scores
 from deid_platform.reports.summary import interval
 
 _WHOLE = ("precision", "recall", "recall_conservative", "f1", "leak_rate", "clinical_retention")

@@ -1,6 +1,6 @@
 """The release summary: what a newcomer needs to know of a refresh, as Markdown or for a terminal.
 
-Belongs here: its content and its layouts. Does not belong here: gathering it (`refresh/summary.py`).
+Belongs here: its content and its layouts. Does not belong here: gathering it (`oversight/summary.py`).
 Counts are exact: the summary is for those who run a refresh and answer for it. What analysts and dossiers
 show is suppressed where it is made.
 """

@@ -1,6 +1,6 @@
 """A figure of what versions of prompts score on notes for tuning, as figure 6 of Zambare 2026 sets them side by side.
 
-Belongs here: drawing it. Does not belong here: the scores (`bench/prompt_trials.py`).
+Belongs here: drawing it. Does not belong here: the scores (`bench/leaderboard/prompt_trials.py`).
 """
 
 from __future__ import annotations

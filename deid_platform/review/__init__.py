@@ -11,7 +11,7 @@
     reasons     what the reason of a decision may not say
 
 Belongs here: what people are shown and what they may decide. Does not belong here: the pages (`ui/desk.py`,
-`ui/queue.py`), what a refresh makes of a decision (`refresh/rulings.py`), or finding spans.
+`ui/queue.py`), what a refresh makes of a decision (`refresh/redact/decisions.py`), or finding spans.
 
 The five categories and the severity are those of Aghakasiri 2025 (appendices F and M, tables 3 and 14). As in
 `annotation/`, two people judge removals without seeing each other's work, and a third decides where they differ; in

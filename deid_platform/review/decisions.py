@@ -17,16 +17,16 @@ from typing import Any
 
 import pyarrow as pa
 
-from deid_platform.annotation.rounds import ANNOTATORS, Role
 from deid_platform.errors import Code, DeidError
-from deid_platform.refresh import tables
-from deid_platform.refresh.lock import file_lock
-from deid_platform.refresh.marks import name_marked_notes
-from deid_platform.refresh.site import Site
+from deid_platform.refresh.datasets import tables
+from deid_platform.refresh.installation.lock import file_lock
+from deid_platform.refresh.installation.site import Site
+from deid_platform.refresh.staging.marks import name_marked_notes
+from deid_platform.review.annotation.rounds import ANNOTATORS, Role
 from deid_platform.review.rounds import removals_of_round
 from deid_platform.store import NoteStore
-from deid_platform.warehouse.reviews import enter_decisions, enter_missed
-from deid_platform.warehouse.roles import Role as Database
+from deid_platform.warehouse.officer.reviews import enter_decisions, enter_missed
+from deid_platform.warehouse.server.roles import Role as Database
 
 _LOCK = "review.lock"
 _FILE, _WITH = "file", "counts_with_file"

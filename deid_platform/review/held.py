@@ -13,15 +13,15 @@ from typing import Any
 from deid_platform.detection.two_pass import SecondPass
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery, Note, Span
-from deid_platform.refresh import tables
-from deid_platform.refresh.first_pass import detection_of
-from deid_platform.refresh.leak_places import Place
-from deid_platform.refresh.note_types import released_type
-from deid_platform.refresh.redacted_row import Item, RedactionJob
-from deid_platform.refresh.ruling import Action, Ruling
-from deid_platform.refresh.site import Site
-from deid_platform.refresh.told import told_until
-from deid_platform.refresh.whole_words import widened
+from deid_platform.refresh.datasets import tables
+from deid_platform.refresh.evidence.patient_mentions import told_until
+from deid_platform.refresh.installation.site import Site
+from deid_platform.refresh.recipe.note_types import released_type
+from deid_platform.refresh.redact.decision import Action, Ruling
+from deid_platform.refresh.redact.first_pass import detection_of
+from deid_platform.refresh.redact.leak_places import Place
+from deid_platform.refresh.redact.row import Item, RedactionJob
+from deid_platform.refresh.redact.whole_words import widened
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -13,13 +13,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from deid_platform.annotation.rounds import ANNOTATORS, Role
 from deid_platform.errors import Code, DeidError
-from deid_platform.evaluation.tokens import word_offsets, words_between
+from deid_platform.evaluation.scores.tokens import word_offsets, words_between
 from deid_platform.labels import Label
 from deid_platform.notes import Span
-from deid_platform.refresh import tables
-from deid_platform.refresh.site import Site
+from deid_platform.refresh.datasets import tables
+from deid_platform.refresh.installation.site import Site
+from deid_platform.review.annotation.rounds import ANNOTATORS, Role
 from deid_platform.review.decisions import (
     Decision,
     Severity,

@@ -1,7 +1,8 @@
 """The quarantine queue: notes that a refresh holds back, shown to people who keep them out, mend them or let them pass.
 
 Belongs here: what is decided about a note, and keeping it. Does not belong here: which notes wait (`waiting.py`), what
-is shown of one (`held.py`), what counts at the next refresh (`refresh/rulings.py`), or the page (`ui/queue.py`).
+is shown of one (`held.py`), what counts at the next refresh (`refresh/redact/decisions.py`), or the page
+(`ui/queue.py`).
 
 A decision is tried with the very redaction and leak check of a refresh: what they would stop is refused here, and they
 judge again at the refresh, whatever was decided.
@@ -16,15 +17,15 @@ from dataclasses import dataclass
 from deid_platform.errors import Code, DeidError
 from deid_platform.labels import Label
 from deid_platform.notes import Delivery, Span
-from deid_platform.refresh.ruling import Action, Ruling
-from deid_platform.refresh.rulings import Decided, Standing, decided, keep, kept, one_is_enough
-from deid_platform.refresh.site import Site
+from deid_platform.refresh.installation.site import Site
+from deid_platform.refresh.redact.decision import Action, Ruling
+from deid_platform.refresh.redact.decisions import Decided, Standing, decided, keep, kept, one_is_enough
 from deid_platform.review.decisions import alone
 from deid_platform.review.held import Held, HeldNotes
 from deid_platform.review.reasons import quotes
 from deid_platform.review.waiting import RELEASED, quarantined
-from deid_platform.warehouse.reviews import Ruled, rule
-from deid_platform.warehouse.roles import Role
+from deid_platform.warehouse.officer.reviews import Ruled, rule
+from deid_platform.warehouse.server.roles import Role
 
 _NAMES = frozenset((Label.PATIENT, Label.DOCTOR, Label.USERNAME))
 

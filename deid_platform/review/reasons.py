@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import regex
 
-from deid_platform.refresh.whole_words import runs
+from deid_platform.refresh.redact.whole_words import runs
 
 _PART = regex.compile(r"[\p{L}\p{N}]+")
 

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deid_platform.annotation.rounds import ANNOTATORS, Role
-from deid_platform.evaluation.bootstrap import Estimate, Ratio, Resampling, Table, column, divided
+from deid_platform.evaluation.scores.bootstrap import Estimate, Ratio, Resampling, Table, column, divided
 from deid_platform.labels import Label
-from deid_platform.refresh.site import Site
+from deid_platform.refresh.installation.site import Site
+from deid_platform.review.annotation.rounds import ANNOTATORS, Role
 from deid_platform.review.decisions import Category, Decision, Severity, Standing, standing
 from deid_platform.review.missed import Missed, compared
 from deid_platform.review.rounds import Removal, removals_of_round, source_of

@@ -16,16 +16,16 @@ from typing import Any
 
 import pyarrow as pa
 
-from deid_platform.bench.held_out import of_bench
+from deid_platform.bench.gate.held_out import of_bench
 from deid_platform.errors import Code, DeidError
-from deid_platform.evaluation.tokens import touched, word_offsets
+from deid_platform.evaluation.scores.tokens import touched, word_offsets
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Span
-from deid_platform.refresh import tables
-from deid_platform.refresh.site import Site
+from deid_platform.refresh.datasets import tables
+from deid_platform.refresh.installation.site import Site
 from deid_platform.review.sources import GOLD, READ, Source
 from deid_platform.store import NoteStore
-from deid_platform.warehouse.staging import Inputs
+from deid_platform.warehouse.gate.staging import Inputs
 
 CONTEXT = 240
 """Characters shown on each side, unless a round shows whole notes."""

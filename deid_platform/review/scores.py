@@ -13,22 +13,22 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import astuple, dataclass, replace
 
-from deid_platform.annotation.rounds import ANNOTATORS
-from deid_platform.bench.held_out import look_at_sealed_unless_same, of_bench
-from deid_platform.bench.lab_notes import of_share
+from deid_platform.bench.gate.held_out import look_at_sealed_unless_same, of_bench
+from deid_platform.bench.lab.notes import of_share
 from deid_platform.errors import Code, DeidError
-from deid_platform.evaluation.bootstrap import Ratio
+from deid_platform.evaluation.scores.bootstrap import Ratio
 from deid_platform.evaluation.sources import MarkedBy, Source, notes_of_feeds
 from deid_platform.labels import Label
-from deid_platform.refresh import tables
-from deid_platform.refresh.site import Site
+from deid_platform.refresh.datasets import tables
+from deid_platform.refresh.installation.site import Site
+from deid_platform.review.annotation.rounds import ANNOTATORS
 from deid_platform.review.decisions import Category, enter, standing
 from deid_platform.review.report import Interval, Report, report
 from deid_platform.review.rounds import DrawnWith, Removal, removals_of_round, rounds
 from deid_platform.review.sources import READ, WITH_GOLD
-from deid_platform.warehouse.held_out import HeldOutSet, Purpose, seal
-from deid_platform.warehouse.lab import LabScore, MeasuredOn, record_lab_scores
-from deid_platform.warehouse.roles import Role
+from deid_platform.warehouse.quality.held_out import HeldOutSet, Purpose, seal
+from deid_platform.warehouse.quality.lab import LabScore, MeasuredOn, record_lab_scores
+from deid_platform.warehouse.server.roles import Role
 
 _FAMILY = "review"
 

@@ -20,14 +20,14 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from deid_platform.annotation.rounds import Role
 from deid_platform.errors import Code, DeidError
-from deid_platform.output import Output
-from deid_platform.refresh.site import Site
+from deid_platform.refresh.installation.site import Site
+from deid_platform.review.annotation.rounds import Role
 from deid_platform.review.decisions import Decision, decisions_of
 from deid_platform.review.missed import Mark, keep, marks_of, placed, shown
 from deid_platform.review.rounds import Removal, removals_of_round
 from deid_platform.review.written import WRITTEN_FOR, check_reader, token
+from deid_platform.runtime.output import Output
 
 COLUMNS = ("removal", WRITTEN_FOR, "label", "before", "removed", "after", "category", "severity", "missed")
 _BEGINS = r"([A-Za-z-]+)\s+(high|low)\s*:"

@@ -5,7 +5,7 @@ round (`rounds.py`).
 
 Only gold tells which removals are wrong. Where there is none every removal may be drawn, and the readers' category
 "rightly removed" says which were right. A release of another system is a file of texts beside the originals
-(`evaluation/released.py`): what it has not is removed, whatever the site's policy hides.
+(`evaluation/released/released.py`): what it has not is removed, whatever the site's policy hides.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from deid_platform.corpora.refusals import Refusals
 from deid_platform.corpora.released_texts import ReleasedTexts
 from deid_platform.corpora.single_files import read_notes
 from deid_platform.errors import Code, DeidError
-from deid_platform.evaluation import notes_read
-from deid_platform.evaluation.released import hidden_places
+from deid_platform.evaluation.comparison import notes_read
+from deid_platform.evaluation.released.released import hidden_places
 from deid_platform.keys import file_digest
 from deid_platform.notes import Note, Span
-from deid_platform.refresh import tables
-from deid_platform.refresh.deidentify import CLEAN
-from deid_platform.refresh.site import Site
+from deid_platform.refresh.datasets import tables
+from deid_platform.refresh.installation.site import Site
+from deid_platform.refresh.redact.delivery import CLEAN
 
 GOLD, NOTES = "gold", "notes"
 RELEASED, RELEASED_GOLD = "released", "released_gold"

@@ -14,7 +14,6 @@ from dataclasses import replace
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
-from deid_platform.annotation.rounds import ANNOTATORS, Role
 from deid_platform.corpora import Reason, Rejection
 from deid_platform.corpora.formats.labelstudio import write_rows
 from deid_platform.corpora.formats.labelstudio_export import Annotated, Returned, read_tasks
@@ -22,7 +21,8 @@ from deid_platform.corpora.gold import SCHEME
 from deid_platform.corpora.schemes import Scheme, scheme_of
 from deid_platform.errors import Code, DeidError
 from deid_platform.labels import Label
-from deid_platform.refresh.site import Site
+from deid_platform.refresh.installation.site import Site
+from deid_platform.review.annotation.rounds import ANNOTATORS, Role
 from deid_platform.review.decisions import Category, Decision, Severity, decisions_of, offered
 from deid_platform.review.missed import Mark, Missed, keep, marks_of, placed, shown
 from deid_platform.review.rounds import Removal, removals_of_round

@@ -11,11 +11,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from deid_platform.notes import Delivery
-from deid_platform.refresh import tables
-from deid_platform.refresh.deidentify import QUARANTINED
-from deid_platform.refresh.rulings import decided, kept
-from deid_platform.refresh.site import Site
-from deid_platform.refresh.who_left import who_left
+from deid_platform.refresh.datasets import tables
+from deid_platform.refresh.hiding.departed import who_left
+from deid_platform.refresh.installation.site import Site
+from deid_platform.refresh.redact.decisions import decided, kept
+from deid_platform.refresh.redact.delivery import QUARANTINED
 
 RELEASED = "released"
 """Takes the place of a reason where a note passed because of a decision, which people may take back."""

@@ -9,10 +9,10 @@ letters, since a spreadsheet rounds what looks like a number.
 
 from __future__ import annotations
 
-from deid_platform.annotation.rounds import Role
 from deid_platform.errors import Code, DeidError
 from deid_platform.keys import Keyring
-from deid_platform.refresh.site import Site
+from deid_platform.refresh.installation.site import Site
+from deid_platform.review.annotation.rounds import Role
 from deid_platform.review.rounds import rounds
 
 WRITTEN_FOR = "written_for"

@@ -17,9 +17,9 @@ from deid_platform.corpora import Reason, Role
 from deid_platform.corpora.formats.fhir import cells_of, entries_of
 from deid_platform.corpora.formats.fhir_fields import Resource
 from deid_platform.corpora.reading import MAX_CHARS
+from deid_platform.deidentify.release_note import text_note_id
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Note, Patient
-from deid_platform.release_note import text_note_id
 from deid_platform.service.fhir_elements import STATUSES, Element, is_language, left_out, safe_elements
 from deid_platform.service.forms import json_of, record
 from deid_platform.service.work import Answered

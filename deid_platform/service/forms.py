@@ -19,9 +19,9 @@ from deid_platform.corpora import Reason, Role
 from deid_platform.corpora.reading import MAX_CHARS
 from deid_platform.corpora.rows import Record, record_of, shapes
 from deid_platform.corpora.tables import unrepeated
+from deid_platform.deidentify.release_note import text_note_id
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Note, Patient, Span
-from deid_platform.release_note import text_note_id
 from deid_platform.service.work import Outcome
 
 SpanForm = Annotated[

@@ -15,10 +15,10 @@ from typing import Protocol
 import anyio
 from anyio import to_thread
 
+from deid_platform.engine.warm_up import made_up_note
+from deid_platform.engine.workers import Answer
 from deid_platform.errors import Code, DeidError
 from deid_platform.service.work import Answered, Asked
-from deid_platform.warm_up import made_up_note
-from deid_platform.workers import Answer
 
 _RETRY_SECONDS = 1, 60
 

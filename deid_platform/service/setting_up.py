@@ -8,17 +8,17 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
+from deid_platform.deidentify.files import date_writing
+from deid_platform.deidentify.release_note import ReleaseSpec, languages_accepted
 from deid_platform.detection import DetectorSpec
-from deid_platform.engine import PRELOADED
+from deid_platform.engine.engines import PRELOADED
+from deid_platform.engine.workers import Staff
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Topics
 from deid_platform.redaction.policy import load_policy
-from deid_platform.release_note import ReleaseSpec, languages_accepted
 from deid_platform.service.work import Answered, Asked, ServiceJob
 from deid_platform.settings import keyring_for
 from deid_platform.surrogates.date_order import NOTHING_SAID
-from deid_platform.workbench import date_writing
-from deid_platform.workers import Staff
 
 RENEWED_AFTER = 250
 """Requests after which a worker process ends for another: each has remembered words and paragraphs of some 10 to 40 kB

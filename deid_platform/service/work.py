@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from deid_platform.deidentify.release_note import NoteReleaser, ReleaseSpec
 from deid_platform.detection import DetectorSpec
 from deid_platform.detection.api import Detector
 from deid_platform.detection.models.loading import Models
@@ -21,13 +22,12 @@ from deid_platform.detection.resolve.cross_note import mentioned_in
 from deid_platform.detection.topics.gazetteer import Gazetteer
 from deid_platform.detection.topics.roster import Roster
 from deid_platform.detection.two_pass import Detection, PatientMentionIndex, SecondPass
-from deid_platform.detection_job import outcomes_in
+from deid_platform.engine.detection_job import outcomes_in
+from deid_platform.engine.warm_up import made_up_note
+from deid_platform.engine.workers import Job, Task
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Note, Patient, Span, Topics
 from deid_platform.redaction.policy import Policy
-from deid_platform.release_note import NoteReleaser, ReleaseSpec
-from deid_platform.warm_up import made_up_note
-from deid_platform.workers import Job, Task
 
 _BEFORE_ROSTER = ("rules", "propagation", "staff_initials", "gazetteer", "roster")
 

@@ -32,7 +32,7 @@ from deid_platform.settings.operation import (
 )
 from deid_platform.settings.secret_sources import secret_of_environment, secret_of_file
 from deid_platform.settings.section import Identifier, PeerName, Section
-from deid_platform.toml_document import line_shown, secrets_in
+from deid_platform.settings.toml_document import line_shown, secrets_in
 
 CONFIG_NAME = "deid.toml"
 

@@ -39,7 +39,7 @@ class BenchSettings(Section):
     contribution_notes: int = Field(default=20, gt=0)
     """Notes of each surrogate corpus on which the asset `bench/contributions` says what each recognizer adds."""
     plan: str = "papers"
-    """The plan of the leaderboard (`bench/plan.py`): a shipped name or a path to YAML."""
+    """The plan of the leaderboard (`bench/leaderboard/plan.py`): a shipped name or a path to YAML."""
 
 
 class CorpusSettings(Section):

@@ -9,8 +9,8 @@ from __future__ import annotations
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
-from deid_platform.address import permitted
 from deid_platform.errors import DeidError
+from deid_platform.settings.address import permitted
 from deid_platform.settings.section import BucketUri, Identifier, RegionName, Section, Share
 
 

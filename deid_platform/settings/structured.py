@@ -1,7 +1,7 @@
 """Sections `[feeds.NAME.structured.TABLE]`: tables beside the notes, mapped column by column.
 
 Belongs here: which columns are released, as what, and what they are called in research. Does not belong here: reading
-such a table (`corpora/structured.py`), or what becomes of a value (`refresh/structured_rows.py`).
+such a table (`corpora/structured.py`), or what becomes of a value (`refresh/redact/structured_rows.py`).
 """
 
 from __future__ import annotations

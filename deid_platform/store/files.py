@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 
 from deid_platform.errors import Code, DeidError
-from deid_platform.stopping import check
+from deid_platform.runtime.stopping import check
 from deid_platform.store.location import Location
 
 _OBJECTS = ("s3", "gcs")

@@ -1,7 +1,8 @@
 """Which installation writes a store that is elsewhere.
 
 Belongs here: the mark at the store's root, by which a second installation is refused. Does not belong here: two
-processes of one installation (`refresh/lock.py`), or what was put back by whoever keeps the store (`heads.py`).
+processes of one installation (`refresh/installation/lock.py`), or what was put back by whoever keeps the store
+(`heads.py`).
 
 The mark is made before anything else, where nothing lies yet, and is looked at again before each manifest. pyarrow has
 no conditional writes: of two installations that make it in the same second, the one whose mark was replaced is refused

@@ -1,7 +1,7 @@
 """The parts of a partition, and the sealed list of those of a write that has not come to its end.
 
 Belongs here: what is said of a Parquet file, and which parts of an unfinished write may still be taken over. Does not
-belong here: files (`note_store.py`), or what of a part's rows still holds (`refresh/reuse.py`).
+belong here: files (`note_store.py`), or what of a part's rows still holds (`refresh/datasets/reuse.py`).
 
 The list names the manifest that the write was to replace. Once another manifest is in that place, a list that is put
 back is no list. Within one write an older list only says less.

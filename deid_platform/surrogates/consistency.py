@@ -1,7 +1,8 @@
 """How long a person keeps a surrogate: in all notes, in one note, or for some mentions of one.
 
 Belongs here: the choice, and within a note who has come to which surrogate. Does not belong here: what is drawn
-(`household_names.py`, `site_names.py`), or what a reader tells from each choice (`evaluation/plain_sight.py`).
+(`household_names.py`, `site_names.py`), or what a reader tells from each choice
+(`evaluation/disclosure/plain_sight.py`).
 
 Names of people and numbers follow the choice. Places, institutions and dates do not: an address agrees with its area
 code in every note, dates keep their intervals, and a state has 49 others, so that the one that never comes would be the

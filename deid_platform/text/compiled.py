@@ -4,7 +4,7 @@ Belongs here: the cache file. Does not belong here: which patterns there are (th
 
 Compiling all patterns takes seconds, and without the cache each command would do it again. The file is written like
 bytecode, by the first process that may write there, unless writing bytecode is disabled, and it is trusted like
-bytecode. Without it, a pattern is compiled when it is asked for. `python -m deid_platform.preloaded` writes it.
+bytecode. Without it, a pattern is compiled when it is asked for. `python -m deid_platform.engine.preloaded` writes it.
 """
 
 from __future__ import annotations

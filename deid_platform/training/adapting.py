@@ -1,7 +1,7 @@
 """A trained model made a site's own with a few of its notes.
 
 Belongs here: the order of the steps. Does not belong here: what is learned beside them (`mixture.py`), which notes
-people mark (`uncertainty.py`), or whether the new model is better (`annotation/adaptation`).
+people mark (`uncertainty.py`), or whether the new model is better (`review/annotation/adaptation`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Experiments on what a model learns: whose names, which format, how many notes.
 
 Belongs here: which models an experiment trains, on what, and on what each is measured. Does not belong here: training
-(`run.py`) or measuring them (`bench/experiments.py`).
+(`run.py`) or measuring them (`bench/leaderboard/experiments.py`).
 
 After Zambare 2026: experiment 2.2 (trained on the names of one locale, measured on all), experiment 3 (trained on all
 but one) and its learning curve; all models of an experiment have the same preset and seed, and as many notes, unless

@@ -25,7 +25,7 @@ from onnx import helper
 
 from deid_platform.detection.models.bert import Network
 from deid_platform.detection.models.folder import CARD, NETWORK, VOCABULARY, ModelFolder
-from deid_platform.silence import silent_onnxruntime
+from deid_platform.runtime.silence import silent_onnxruntime
 from deid_platform.training.examples import LABELS
 
 _CONTRIB = "com.microsoft"

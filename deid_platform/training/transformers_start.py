@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from deid_platform.detection.models.folder import CONFIG, VOCABULARY
 from deid_platform.errors import Code, DeidError
-from deid_platform.silence import silent_transformers
+from deid_platform.runtime.silence import silent_transformers
 from deid_platform.training.presets import Preset
 
 RANK, ALPHA = 8, 16

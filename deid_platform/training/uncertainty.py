@@ -1,7 +1,7 @@
 """Which notes teach a model most: those of whose words it is least sure, of as many kinds as there are.
 
 Belongs here: how unsure a model is of a text, and drawing notes by that. Does not belong here: which notes may be drawn
-at all, or handing them to people (`annotation/adaptation`).
+at all, or handing them to people (`review/annotation/adaptation`).
 
 A word counts by how near its probability is to the threshold of its likeliest label, on the scale of odds, on which
 0.01 and 0.02 are as far apart as 0.5 and 0.67. The sum is divided by the root of the number of words: between the sum,

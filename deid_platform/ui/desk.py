@@ -24,10 +24,10 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from deid_platform.annotation.rounds import ANNOTATORS, Role
 from deid_platform.errors import Code, DeidError
 from deid_platform.labels import Label
-from deid_platform.refresh.site import Site
+from deid_platform.refresh.installation.site import Site
+from deid_platform.review.annotation.rounds import ANNOTATORS, Role
 from deid_platform.review.decisions import Category, Decision, decide, decisions_of, enter, offered
 from deid_platform.review.missed import Mark, Missed, mark, marks_of, shown
 from deid_platform.review.rounds import Removal, removals_of_round

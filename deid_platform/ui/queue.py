@@ -22,8 +22,8 @@ from starlette.types import ASGIApp
 from deid_platform.errors import Code, DeidError
 from deid_platform.labels import Label
 from deid_platform.notes import Span
-from deid_platform.refresh.ruling import Action
-from deid_platform.refresh.site import Site
+from deid_platform.refresh.installation.site import Site
+from deid_platform.refresh.redact.decision import Action
 from deid_platform.review.quarantine import Queue
 from deid_platform.ui.desk import DECIDE, FILES, MOST_BYTES, Unstored, file_route, run
 from deid_platform.ui.guard import Guard, Login, loopback_hosts

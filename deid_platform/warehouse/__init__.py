@@ -1,16 +1,14 @@
 """The research warehouse and its gate: Postgres, and the one function through which notes reach research.
 
-Reading order: `server` (the embedded Postgres), `roles`, `connection` (who connects how), `logins`, `bootstrap`,
-`migrate`, `staging`, `withdrawals`, `expectations` (with `suite`, `measures` and `tags`), `ledger`, `promotion`,
-`queries`. What decides lives in `migrations/sql`: the gate is a function of the database, so that no client, however
-started, can publish around it.
+    server      the embedded Postgres, roles, who connects how
+    migrations  the schema; what decides lives in `migrations/sql`
+    quality     figures in the warehouse, and each look at held-out sets
+    gate        staging, expectations, the ledger, promotion, waivers
+    officer     releases, findings, dossiers, reviews
+    readers     projects, extracts, marts, the data dictionary
+    migrate     bringing a database to the current schema
+    structured  views of rows of tables beside the notes
 
-    standing, waivers     what the gate requires of a delivery, and what the privacy officer accepts
-    releases, findings    releases beside one another; identifiers that readers reported
-    projects, extracts    what a project may read, in the warehouse and as files
-    reviews               what people decided about removals and quarantined notes
-    held_out, lab         what figures are measured on, and the laboratory's figures
-    dossiers, dictionary  dossiers and signatures; the data dictionary
-
-Does not belong here: how a figure is measured (`evaluation/`) or how a text is redacted (`redaction/`).
+The gate is a function of the database, so that no client, however started, can publish around it. Does not belong here:
+how a figure is measured (`evaluation/`) or how a text is redacted (`redaction/`).
 """

@@ -14,10 +14,10 @@ from types import MappingProxyType
 from sqlalchemy import Connection, Engine, text
 
 from deid_platform.errors import Code, DeidError
-from deid_platform.warehouse.bootstrap import bootstrap
-from deid_platform.warehouse.connection import Warehouse, begin
-from deid_platform.warehouse.lab import list_words
-from deid_platform.warehouse.roles import Role
+from deid_platform.warehouse.quality.lab import list_words
+from deid_platform.warehouse.server.bootstrap import bootstrap
+from deid_platform.warehouse.server.connection import Warehouse, begin
+from deid_platform.warehouse.server.roles import Role
 from deid_platform.warehouse.structured import Views, make_views
 
 DEMONSTRATION = "demonstration"

@@ -1,7 +1,7 @@
 """The views that show rows of tables beside the notes.
 
 Belongs here: telling the database which tables and columns there are. Does not belong here: the views themselves
-(`migrations/code/k_structured.sql`), or the rows (`refresh/structured_rows.py`).
+(`migrations/code/k_structured.sql`), or the rows (`refresh/redact/structured_rows.py`).
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from deid_platform.warehouse.roles import Role
+from deid_platform.warehouse.server.roles import Role
 
 NOTE = {"note_id": "1", "text": "Well."}
 

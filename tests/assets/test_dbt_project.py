@@ -79,7 +79,7 @@ def test_a_build_begins_with_what_the_one_before_parsed(parser: Parser, tmp_path
 def test_the_platform_imports_neither_dbt_nor_great_expectations() -> None:
     script = """
 import sys
-import deid_platform.main_job
+import deid_platform.main_job.command
 print(*{name.split(".")[0] for name in sys.modules} & {"dbt", "great_expectations"})
 import dbt.version
 """

@@ -23,13 +23,13 @@ import pytest
 from dagster_server import LAUNCH
 from desk_browser import BROWSER, Tab
 
-from deid_platform.main_job_run import execute
+from deid_platform.main_job.run import execute
 from deid_platform.notes import Delivery
-from deid_platform.refresh import stage
-from deid_platform.refresh.site import Site
+from deid_platform.refresh.installation.site import Site
+from deid_platform.refresh.staging import stage
 from deid_platform.settings import load_settings
-from deid_platform.warehouse.connection import Warehouse
-from deid_platform.warehouse.roles import Role
+from deid_platform.warehouse.server.connection import Warehouse
+from deid_platform.warehouse.server.roles import Role
 
 pytestmark = pytest.mark.slow
 in_a_browser = pytest.mark.skipif(BROWSER is None, reason="no Chromium on this machine")

@@ -18,13 +18,13 @@ from deid_platform.detection import DetectorSpec
 from deid_platform.detection.models.folder import ModelFolder
 from deid_platform.detection.models.loading import Models
 from deid_platform.detection.models.token_classifier import TokenClassifier
-from deid_platform.engine import LocalEngine
+from deid_platform.engine.engines import LocalEngine
 from deid_platform.errors import Code, DeidError
 from deid_platform.llm import engines
 from deid_platform.llm.api import ModelIdentity
 from deid_platform.llm.engines import EngineSpec
-from deid_platform.model_seconds import ModelSeconds, Ran
 from deid_platform.notes import Note
+from deid_platform.runtime.model_seconds import ModelSeconds, Ran
 from deid_platform.settings import load_settings
 from resources import Gpu, SiteResource, gpu_resource
 
@@ -109,7 +109,7 @@ def test_a_run_that_fails_releases_too(config: Path, happened: list[str]) -> Non
 def test_each_step_shows_the_seconds_of_its_own_models(config: Path, happened: list[str]) -> None:
     clock = iter(range(1000))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("deid_platform.model_seconds.perf_counter", lambda: float(next(clock)))
+        patch.setattr("deid_platform.runtime.model_seconds.perf_counter", lambda: float(next(clock)))
         done = run(config, happened)
     shown = [event.materialization.metadata for event in done.get_asset_materialization_events()]
     # A second each, on two cards; the other's is not counted again.
@@ -207,7 +207,7 @@ def test_a_second_of_a_shared_card_is_counted_once(monkeypatch: pytest.MonkeyPat
     from deid_platform.detection.models import network_server
 
     clock = iter((10.0, 14.0))
-    monkeypatch.setattr("deid_platform.model_seconds.perf_counter", lambda: next(clock))
+    monkeypatch.setattr("deid_platform.runtime.model_seconds.perf_counter", lambda: next(clock))
     heard: list[Ran] = []
 
     class Pipe:

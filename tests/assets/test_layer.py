@@ -18,7 +18,7 @@ from lost_signals import lose
 from assets import layer
 from assets.run_config import closed
 from deid_platform.errors import Code, DeidError
-from deid_platform.instance import prepare_instance
+from deid_platform.orchestration.instance import prepare_instance
 from deid_platform.settings import load_settings
 from resources import SiteResource
 

@@ -9,7 +9,7 @@ from types import ModuleType
 import pytest
 
 from deid_platform.corpora.library.authors import Use, author, authors
-from deid_platform.evaluation.scores import NoteCounts
+from deid_platform.evaluation.scores.scores import NoteCounts
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from command_line import deid
 
 from deid_platform.notes import Delivery
-from deid_platform.refresh import intake
+from deid_platform.refresh.intake import sealing
 
 
 def listed() -> dict[str, object]:
@@ -17,7 +17,7 @@ def listed() -> dict[str, object]:
 
 
 def test_notes_are_counted_once_a_delivery_is_taken_in(
-    deliver: Callable[..., Delivery], take_in: Callable[..., intake.Intake]
+    deliver: Callable[..., Delivery], take_in: Callable[..., sealing.Intake]
 ) -> None:
     note = {"note_id": "n1", "text": "No rash.", "note_date": "2026-01-05", "patient_id": "p1"}
     first = deliver("2026-01-05", notes=[note, {**note, "note_id": "n2"}])

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from deid_platform.bench import experiments
+from deid_platform.bench.leaderboard import experiments
 from deid_platform.detection.models.folder import ModelFolder
-from deid_platform.refresh.site import Site
+from deid_platform.refresh.installation.site import Site
 from deid_platform.settings import load_settings
 from deid_platform.training.experiments import ONE_LOCALE
-from deid_platform.warehouse.roles import Role
+from deid_platform.warehouse.server.roles import Role
 
 pytestmark = pytest.mark.process
 SIZE = experiments.Size(locales=("zh",))

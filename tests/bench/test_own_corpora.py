@@ -10,21 +10,21 @@ import pytest
 from sqlalchemy import text
 
 from assets import leaderboard as assets
-from deid_platform.bench.corpora import CorpusKey, corpora_to_fill, scored_keys
-from deid_platform.bench.detectors import Detectors
-from deid_platform.bench.leaderboard import Measured, carried_out, here, notes_to_score
-from deid_platform.bench.plan import parse_plan
+from deid_platform.bench.leaderboard.corpora import CorpusKey, corpora_to_fill, scored_keys
+from deid_platform.bench.leaderboard.detectors import Detectors
+from deid_platform.bench.leaderboard.leaderboard import Measured, carried_out, here, notes_to_score
+from deid_platform.bench.leaderboard.plan import parse_plan
 from deid_platform.corpora.formats import gold_format
 from deid_platform.corpora.gold import Gold
 from deid_platform.corpora.gold_words import AS_WRITTEN, word_of_corpus, words_of_own
 from deid_platform.errors import Code, DeidError
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Span
-from deid_platform.refresh.site import Site
+from deid_platform.refresh.installation.site import Site
 from deid_platform.settings import load_settings
-from deid_platform.warehouse.lab import GOLDS
 from deid_platform.warehouse.migrate import migrate
-from deid_platform.warehouse.roles import Role
+from deid_platform.warehouse.quality.lab import GOLDS
+from deid_platform.warehouse.server.roles import Role
 from resources import SiteResource, gpu_resource
 
 TEXT = "Mrs. Brenda Quill, seen by Dr. Harlan on 03/04/2021, has gout. Call 555-0142."

@@ -14,13 +14,13 @@ import pytest
 from chat_endpoint import Reply, serving
 from sqlalchemy import text
 
-from deid_platform.bench.plan import BenchPlan, CorpusPlan
+from deid_platform.bench.leaderboard.plan import BenchPlan, CorpusPlan
 from deid_platform.corpora.gold_words import words_of_own
 from deid_platform.llm.known_models import KNOWN, KNOWN_STARTS
-from deid_platform.refresh.site import Site
+from deid_platform.refresh.installation.site import Site
 from deid_platform.settings import load_settings
 from deid_platform.warehouse.migrate import migrate
-from deid_platform.warehouse.roles import Role
+from deid_platform.warehouse.server.roles import Role
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]
 ROOT = Path(__file__).parents[2]

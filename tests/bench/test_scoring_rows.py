@@ -8,11 +8,12 @@ import pyarrow as pa
 import pytest
 
 from deid_platform.notes import Delivery
-from deid_platform.refresh import in_force, measure, tables
-from deid_platform.refresh.site import Site
+from deid_platform.refresh.datasets import tables
+from deid_platform.refresh.installation.site import Site
+from deid_platform.refresh.staging import detector_in_force, measure
 from deid_platform.settings import load_settings
 from deid_platform.store import Manifest
-from deid_platform.warehouse.standing import _figures
+from deid_platform.warehouse.gate.standing import _figures
 
 DIGEST = "d" * 32
 OURS = Manifest("deid/redacted_notes", "ehr@1", "key", (), {"detector_digest": DIGEST, "inputs": "topics"})
@@ -81,8 +82,8 @@ def seal(site: Site, name: str, detector: str, *, missed_in_part: int, with_whol
     site.store.write(name, tables.ALL, [table], meta=lambda: {"detector_digest": detector, "gold": "site"})
 
 
-def beside_the_one_in_force(site: Site) -> in_force.Compared | None:
-    return in_force.compared(site, site.store.required(tables.METRICS, tables.ALL), "topics")
+def beside_the_one_in_force(site: Site) -> detector_in_force.Compared | None:
+    return detector_in_force.compared(site, site.store.required(tables.METRICS, tables.ALL), "topics")
 
 
 def test_a_detector_that_hides_words_in_part_is_worse_than_one_that_hides_them_whole(site) -> None:
@@ -90,7 +91,7 @@ def test_a_detector_that_hides_words_in_part_is_worse_than_one_that_hides_them_w
     seal(site, tables.METRICS, "new", missed_in_part=15)
     found = beside_the_one_in_force(site)
     assert (found.recall, found.recall_before) == (185 / 200, 1.0)
-    assert not in_force.holds(site, found)
+    assert not detector_in_force.holds(site, found)
 
 
 def test_beside_one_that_was_measured_without_both_count_the_words_that_they_touch(site) -> None:
@@ -98,7 +99,7 @@ def test_beside_one_that_was_measured_without_both_count_the_words_that_they_tou
     seal(site, tables.METRICS, "new", missed_in_part=15)
     found = beside_the_one_in_force(site)
     assert (found.recall, found.recall_before, found.difference) == (1.0, 1.0, 0.0)
-    assert in_force.holds(site, found)
+    assert detector_in_force.holds(site, found)
 
 
 def test_scores_of_before_looks_were_counted_make_no_row(site) -> None:

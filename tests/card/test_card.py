@@ -14,20 +14,20 @@ import psutil
 import pytest
 from small_feed import taken_in
 
-from deid_platform import ray_engine
 from deid_platform.corpora.hospital import HospitalSpec, generate, write
 from deid_platform.detection import DetectorSpec
 from deid_platform.detection.models.device import CARD
 from deid_platform.detection.models.folder import ModelFolder
 from deid_platform.detection.models.loading import Models
 from deid_platform.detection.models.token_classifier import TokenClassifier
-from deid_platform.engine import Engine, LocalEngine
+from deid_platform.engine import ray_engine
+from deid_platform.engine.engines import Engine, LocalEngine
+from deid_platform.engine.ray_engine import RayEngine
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Note
-from deid_platform.ray_engine import RayEngine
-from deid_platform.refresh import tables
-from deid_platform.refresh.deidentify import deidentify
-from deid_platform.refresh.site import Site
+from deid_platform.refresh.datasets import tables
+from deid_platform.refresh.installation.site import Site
+from deid_platform.refresh.redact.delivery import deidentify
 from deid_platform.settings import load_settings
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]

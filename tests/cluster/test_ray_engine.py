@@ -21,21 +21,21 @@ import small_feed
 from engine_faults import SECRET, FaultyOnCard, FaultySpec, OnPretendedCard
 from killed_delivery import A_PART, BLOCK
 
-from deid_platform import ray_engine
 from deid_platform.corpora.hospital import HospitalSpec, generate, write
 from deid_platform.detection import DetectorSpec
 from deid_platform.detection.models.device import TORCH_ON_PROCESSOR
 from deid_platform.detection.two_pass import Detection
-from deid_platform.engine import LocalEngine
+from deid_platform.engine import ray_engine
+from deid_platform.engine.engines import LocalEngine
+from deid_platform.engine.ray_engine import RayEngine
+from deid_platform.engine.warm_up import made_up_note
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Note
-from deid_platform.ray_engine import RayEngine
-from deid_platform.refresh import tables
-from deid_platform.refresh.deidentify import deidentify
-from deid_platform.refresh.site import Site
+from deid_platform.refresh.datasets import tables
+from deid_platform.refresh.installation.site import Site
+from deid_platform.refresh.redact.delivery import deidentify
+from deid_platform.runtime.silence import silent_ray
 from deid_platform.settings import load_settings
-from deid_platform.silence import silent_ray
-from deid_platform.warm_up import made_up_note
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]
 

@@ -18,10 +18,11 @@ from s3_server import Request, S3Server
 
 from deid_platform import doctor
 from deid_platform.errors import Code, DeidError
-from deid_platform.refresh import intake, tables
-from deid_platform.refresh.site import Site
+from deid_platform.refresh.datasets import tables
+from deid_platform.refresh.installation.site import Site
+from deid_platform.refresh.intake import sealing
 from deid_platform.settings import load_settings
-from deid_platform.warehouse.connection import Warehouse
+from deid_platform.warehouse.server.connection import Warehouse
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]
 
@@ -100,7 +101,7 @@ def test_a_second_installation_on_the_same_bucket_refreshes_nothing(config: Path
     at = len(s3.requests)
     (delivery, *_) = site.deliveries()
     with pytest.raises(DeidError) as error:  # what a refresh writes first
-        intake.take_in_topic(site.reader(delivery.feed), delivery, "patients", store=site.store)
+        sealing.take_in_topic(site.reader(delivery.feed), delivery, "patients", store=site.store)
     assert error.value.code is Code.STORE_TAKEN
     assert {method for method, _ in s3.requests[at:]} <= {"GET", "HEAD"}
     (found,) = (diagnosis for diagnosis in doctor.examine(second) if diagnosis.subject == "note store")

@@ -13,15 +13,16 @@ from s3_server import S3Server
 
 from deid_platform.corpora.hospital import HospitalSpec, write
 from deid_platform.detection import DetectorSpec
-from deid_platform.engine import LocalEngine
+from deid_platform.engine.engines import LocalEngine
 from deid_platform.errors import Code, DeidError
 from deid_platform.keys import Keyring
 from deid_platform.notes import Topics
 from deid_platform.redaction.policy import load_policy
-from deid_platform.refresh import intake, tables
-from deid_platform.refresh.deidentify import deidentify
-from deid_platform.refresh.recipe import Recipe
-from deid_platform.refresh.site import Site
+from deid_platform.refresh.datasets import tables
+from deid_platform.refresh.installation.site import Site
+from deid_platform.refresh.intake import sealing
+from deid_platform.refresh.recipe.recipe import Recipe
+from deid_platform.refresh.redact.delivery import deidentify
 from deid_platform.settings import load_settings
 from deid_platform.store import HEADS, MANIFEST, Location, NoteStore
 
@@ -219,7 +220,7 @@ def test_a_delivery_is_redacted_as_in_a_folder(
     rows = []
     for where in (store, NoteStore(tmp_path / "folder", KEYRING)):
         reader = site.reader("hospital")
-        intake.take_in_notes(reader, delivery, store=where, keyring=KEYRING, exclusions=site.exclusions)
+        sealing.take_in_notes(reader, delivery, store=where, keyring=KEYRING, exclusions=site.exclusions)
         deidentify(delivery, store=where, recipe=recipe, engine=LocalEngine())
         rows.append(where.rows(tables.REDACTED_NOTES, delivery.key))
     assert rows[0] == rows[1]

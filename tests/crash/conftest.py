@@ -21,9 +21,9 @@ import crash_scene
 import loops
 
 from deid_platform.corpora.hospital import HospitalSpec, write
-from deid_platform.refresh.site import Site
+from deid_platform.refresh.installation.site import Site
 from deid_platform.settings import load_settings
-from deid_platform.warehouse.connection import Warehouse
+from deid_platform.warehouse.server.connection import Warehouse
 
 SECRET = "7f1c9be04d3a5862e7b0914fd2c68a35"
 

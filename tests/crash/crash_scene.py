@@ -18,20 +18,22 @@ from typing import Any
 import psutil
 from sqlalchemy import Engine, event
 
-from deid_platform.bench import measured_notes, scoring
+from deid_platform.bench.gate import measured_notes, scoring
 from deid_platform.notes import Delivery
-from deid_platform.refresh import due, intake, measure, publish, stage
-from deid_platform.refresh.derived import MOTHERS
-from deid_platform.refresh.lock import installation_lock
-from deid_platform.refresh.named_later import hide_named_since, redact_delivery
-from deid_platform.refresh.site import Site
+from deid_platform.refresh import publish
+from deid_platform.refresh.datasets.derived import MOTHERS
+from deid_platform.refresh.hiding.late_names import hide_named_since, redact_delivery
+from deid_platform.refresh.installation.lock import installation_lock
+from deid_platform.refresh.installation.site import Site
+from deid_platform.refresh.intake import sealing
+from deid_platform.refresh.staging import due, measure, stage
 from deid_platform.settings import load_settings
 from deid_platform.store import HEADS, MANIFEST, NoteStore
 from deid_platform.store.files import Files
 from deid_platform.store.heads import Heads
-from deid_platform.warehouse import queries
-from deid_platform.warehouse.connection import Warehouse
-from deid_platform.warehouse.roles import Role
+from deid_platform.warehouse.gate import queries
+from deid_platform.warehouse.server.connection import Warehouse
+from deid_platform.warehouse.server.roles import Role
 
 _CONFIG = """
 site = "north"
@@ -116,11 +118,11 @@ Step = Callable[[Site, Delivery], object]
 
 def take_in_topics(site: Site, delivery: Delivery) -> None:
     for name in ("patients", "providers", "facilities"):
-        intake.take_in_topic(site.reader(delivery.feed), delivery, name, store=site.store)
+        sealing.take_in_topic(site.reader(delivery.feed), delivery, name, store=site.store)
 
 
 def take_in_notes(site: Site, delivery: Delivery) -> None:
-    intake.take_in_notes(
+    sealing.take_in_notes(
         site.reader(delivery.feed), delivery, store=site.store, keyring=site.keyring, exclusions=site.exclusions
     )
 

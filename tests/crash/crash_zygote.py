@@ -23,15 +23,15 @@ import great_expectations  # noqa: F401 - loaded here, once
 import killed_delivery
 import lost_signals
 
-from deid_platform import stopping
-from deid_platform.bench.measured_notes import SYNTHETIC_SEED
+from deid_platform.bench.gate.measured_notes import SYNTHETIC_SEED
 from deid_platform.corpora.hospital import HospitalSpec, generate
+from deid_platform.deidentify.files import redact_file
 from deid_platform.detection import DetectorSpec
-from deid_platform.engine import LocalEngine
+from deid_platform.engine.engines import LocalEngine
 from deid_platform.errors import DeidError
 from deid_platform.redaction.policy import load_policy
+from deid_platform.runtime import stopping
 from deid_platform.settings import load_settings
-from deid_platform.workbench import redact_file
 
 FAILED = 3
 

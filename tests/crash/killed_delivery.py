@@ -15,10 +15,10 @@ sys.path += [str(Path(__file__).parent), str(Path(__file__).parents[1])]
 
 import crash_scene
 
-from deid_platform.engine import Engine
-from deid_platform.refresh import tables
-from deid_platform.refresh.deidentify import deidentify
-from deid_platform.refresh.site import Site
+from deid_platform.engine.engines import Engine
+from deid_platform.refresh.datasets import tables
+from deid_platform.refresh.installation.site import Site
+from deid_platform.refresh.redact.delivery import deidentify
 from deid_platform.settings import load_settings
 
 BLOCK = 10

@@ -6,8 +6,8 @@ import killed_delivery
 import pytest
 from killed_delivery import A_PART, BLOCK
 
-from deid_platform.refresh import tables
-from deid_platform.refresh.site import Site
+from deid_platform.refresh.datasets import tables
+from deid_platform.refresh.installation.site import Site
 from deid_platform.settings import load_settings
 
 pytestmark = pytest.mark.slow

@@ -19,9 +19,9 @@ import pytest
 from dagster._core.storage.dagster_run import NOT_FINISHED_STATUSES
 
 from deid_platform.corpora.hospital import HospitalSpec, write
-from deid_platform.main_job import end_killed_runs
-from deid_platform.warehouse.connection import Warehouse
-from deid_platform.warehouse.roles import Role
+from deid_platform.main_job.command import end_killed_runs
+from deid_platform.warehouse.server.connection import Warehouse
+from deid_platform.warehouse.server.roles import Role
 
 DEID = Path(sys.executable).with_name("deid")
 PATIENCE = 400.0

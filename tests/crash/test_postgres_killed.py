@@ -14,12 +14,12 @@ import pytest
 
 from deid_platform.errors import Code, DeidError
 from deid_platform.refresh import publish
-from deid_platform.refresh.site import Site
+from deid_platform.refresh.installation.site import Site
 from deid_platform.settings import load_settings
-from deid_platform.warehouse.bootstrap import bootstrap
-from deid_platform.warehouse.connection import Warehouse
 from deid_platform.warehouse.migrate import prepare
-from deid_platform.warehouse.server import EmbeddedServer
+from deid_platform.warehouse.server.bootstrap import bootstrap
+from deid_platform.warehouse.server.connection import Warehouse
+from deid_platform.warehouse.server.server import EmbeddedServer
 
 pytestmark = [pytest.mark.slow, pytest.mark.warehouse]
 

@@ -11,7 +11,7 @@ from typing import Any
 import crash_scene
 import pytest
 
-from deid_platform.refresh.site import Site
+from deid_platform.refresh.installation.site import Site
 from deid_platform.settings import load_settings
 from deid_platform.store import SETTLED
 

@@ -8,10 +8,10 @@ from typing import Any
 import crash_scene
 import pytest
 
-from deid_platform.refresh.site import Site
+from deid_platform.refresh.installation.site import Site
 from deid_platform.settings import load_settings
-from deid_platform.warehouse import queries
-from deid_platform.warehouse.roles import Role
+from deid_platform.warehouse.gate import queries
+from deid_platform.warehouse.server.roles import Role
 
 pytestmark = pytest.mark.slow
 

@@ -13,10 +13,10 @@ import psutil
 import pytest
 
 from deid_platform.corpora.hospital import HospitalSpec, write
-from deid_platform.engine import LocalEngine
+from deid_platform.engine.engines import LocalEngine
 from deid_platform.notes import Delivery
-from deid_platform.refresh.deidentify import deidentify
-from deid_platform.refresh.site import Site
+from deid_platform.refresh.installation.site import Site
+from deid_platform.refresh.redact.delivery import deidentify
 from deid_platform.settings import load_settings
 
 pytestmark = [pytest.mark.slow, pytest.mark.process]

@@ -19,9 +19,9 @@ import yaml
 from dagster import DagsterEventType
 from system_server import SUPERUSER, SystemServer
 
-from deid_platform.instance import ENVIRONMENT
-from deid_platform.warehouse.roles import SERVICES
-from deid_platform.warehouse.server import EmbeddedServer, psql_binary
+from deid_platform.orchestration.instance import ENVIRONMENT
+from deid_platform.warehouse.server.roles import SERVICES
+from deid_platform.warehouse.server.server import EmbeddedServer, psql_binary
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"

@@ -20,9 +20,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from deid_platform.warehouse.connection import Warehouse
-from deid_platform.warehouse.roles import Role
-from deid_platform.warehouse.server import EmbeddedServer
+from deid_platform.warehouse.server.connection import Warehouse
+from deid_platform.warehouse.server.roles import Role
+from deid_platform.warehouse.server.server import EmbeddedServer
 
 pytestmark = [pytest.mark.process, pytest.mark.warehouse]
 

@@ -6,8 +6,8 @@ import pytest
 
 from deid_platform.corpora.hospital import HospitalSpec, Part, generate
 from deid_platform.detection import DetectorSpec
-from deid_platform.engine import LocalEngine
-from deid_platform.evaluation.scores import Scores, count_note, summarise
+from deid_platform.engine.engines import LocalEngine
+from deid_platform.evaluation.scores.scores import Scores, count_note, summarise
 from deid_platform.notes import Topics
 
 pytestmark = pytest.mark.slow

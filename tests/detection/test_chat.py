@@ -24,8 +24,9 @@ from deid_platform.detection.pipeline import Candidates
 from deid_platform.detection.resolve.asked import beside_others
 from deid_platform.detection.resolve.chat_judge import ChatJudgeSpec
 from deid_platform.detection.resolve.merge import merge
-from deid_platform.detection_job import outcomes_in
-from deid_platform.engine import LocalEngine, detect_in
+from deid_platform.engine.detection_job import outcomes_in
+from deid_platform.engine.engines import LocalEngine, detect_in
+from deid_platform.engine.ray_engine import RayEngine
 from deid_platform.errors import Code, DeidError
 from deid_platform.keys import Keyring
 from deid_platform.labels import Label
@@ -35,7 +36,6 @@ from deid_platform.llm.budget import Budgeted
 from deid_platform.llm.engines import EngineSpec
 from deid_platform.llm.vllm_engine import EngineSettings
 from deid_platform.notes import Note, Patient, Topics
-from deid_platform.ray_engine import RayEngine
 from deid_platform.settings import load_settings
 
 WITHOUT = ("models", "doubt")

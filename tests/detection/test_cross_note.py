@@ -11,7 +11,7 @@ import pytest
 from deid_platform.detection import DetectorSpec, two_pass
 from deid_platform.detection.resolve.cross_note import Mentioned, mentioned_in, together
 from deid_platform.detection.two_pass import PatientMentionIndex
-from deid_platform.engine import LocalEngine
+from deid_platform.engine.engines import LocalEngine
 from deid_platform.errors import Code, DeidError
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Span

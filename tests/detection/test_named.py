@@ -15,7 +15,7 @@ from deid_platform.detection.peers.variants import varied_model
 from deid_platform.detection.registry import SHIPPED
 from deid_platform.detection.spec import DetectorSpec
 from deid_platform.labels import Label
-from deid_platform.warehouse.lab import DETECTORS, MODELS
+from deid_platform.warehouse.quality.lab import DETECTORS, MODELS
 
 BASE = DetectorSpec("ensemble", models=("of-the-site",), combination=Combination(judge="vocabulary"))
 

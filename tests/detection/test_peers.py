@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from detector_contract import check_model
 
-from deid_platform.bench.reading import Hidden, Reading
+from deid_platform.bench.leaderboard.reading import Hidden, Reading
 from deid_platform.detection.api import Document
 from deid_platform.detection.peers import adapters
 from deid_platform.detection.peers.claims import CLAIMS, claimed

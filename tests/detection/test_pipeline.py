@@ -12,7 +12,7 @@ from deid_platform.detection import DetectorSpec, stage_names
 from deid_platform.detection.api import Candidate, Document, Evidence, Source, SourceKind
 from deid_platform.detection.registry import MODELS, Model
 from deid_platform.detection.resolve.cross_note import mentioned_in
-from deid_platform.engine import LocalEngine
+from deid_platform.engine.engines import LocalEngine
 from deid_platform.errors import Code, DeidError
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Topics

@@ -17,9 +17,9 @@ from deid_platform.corpora.gold_sets import GoldSet
 from deid_platform.detection import DetectorSpec
 from deid_platform.detection.rules.engine.site_recognizers import CHECKS
 from deid_platform.doctor import examine
-from deid_platform.engine import LocalEngine
+from deid_platform.engine.engines import LocalEngine
 from deid_platform.errors import Code, DeidError
-from deid_platform.evaluation.files import score_file
+from deid_platform.evaluation.scores.files import score_file
 from deid_platform.leakcheck import LeakCheck, LeakKind
 from deid_platform.notes import Facility, Note, Patient, Topics
 from deid_platform.redaction.policy import load_policy

@@ -14,7 +14,7 @@ from deid_platform.detection.models.loading import Models
 from deid_platform.detection.pipeline import Candidates, Pipeline, Stage
 from deid_platform.detection.registry import JUDGES
 from deid_platform.detection.resolve.judgement import ToWeigh
-from deid_platform.engine import LocalEngine
+from deid_platform.engine.engines import LocalEngine
 from deid_platform.errors import Code
 from deid_platform.notes import Note, Patient, Provider, Topics
 

@@ -10,7 +10,7 @@ from deid_platform.detection import DetectorSpec
 from deid_platform.detection.api import Candidate, Document, Source, SourceKind
 from deid_platform.detection.rules import Rules
 from deid_platform.detection.rules.engine.templates import LONGEST, TemplateCounts, Verdicts, paragraphs
-from deid_platform.engine import LocalEngine
+from deid_platform.engine.engines import LocalEngine
 from deid_platform.labels import Label
 from deid_platform.notes import Note
 

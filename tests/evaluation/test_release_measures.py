@@ -14,7 +14,7 @@ from command_line import deid
 from deid_platform.corpora.formats import gold_format
 from deid_platform.corpora.gold import read_gold
 from deid_platform.evaluation.release_measures import Figure, measures, of_shift
-from deid_platform.evaluation.released import NoteRelease
+from deid_platform.evaluation.released.released import NoteRelease
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Span
 from deid_platform.redaction.policy import load_policy

@@ -9,7 +9,7 @@ import pytest
 
 from deid_platform.evaluation.sources import HANDS, MarkedBy, NotesOf, Source, notes_of_feeds, one_hand
 from deid_platform.settings.feeds import FeedSettings
-from deid_platform.warehouse.lab import GOLDS
+from deid_platform.warehouse.quality.lab import GOLDS
 
 AUTHOR = "whose ways rules and model learned: flattery"
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from deid_platform import lexicon, notice
+from deid_platform import lexicon
+from deid_platform.lexicon import notice
 from deid_platform.lexicon.lists import CLASSES, ListEntry, index, rows, word_list, written_terms
 
 PACKAGE = Path(lexicon.__file__).parents[1]

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from chat_endpoint import Reply, asking
 
-from deid_platform.address import permitted
 from deid_platform.errors import Code, DeidError
 from deid_platform.llm.api import ChatAnswer, Failed, Failure, Finish, Schema, SchemaKind
 from deid_platform.llm.endpoint import EndpointSpec
+from deid_platform.settings.address import permitted
 
 SECRET = "Zebulon Quarmby"
 

@@ -11,7 +11,7 @@ import pytest
 from chat_endpoint import Endpoint, Reply, Script, asked_about
 from command_line import deid
 
-from deid_platform.evaluation.judge_plan import JudgePlan, judge_prompts
+from deid_platform.evaluation.panel.judge_plan import JudgePlan, judge_prompts
 from deid_platform.evaluation.retention.pairs import labelled_pairs
 from deid_platform.llm.engines import Engines
 from deid_platform.llm.prompts import Task

@@ -12,8 +12,8 @@ from chat_endpoint import Endpoint, Reply, Script, asked_about
 from command_line import deid
 from jsonschema import validate
 
-from deid_platform.evaluation.chat_panel import JudgedRelease, entities_of, hear, heard, known, voted
-from deid_platform.evaluation.panel import Counts
+from deid_platform.evaluation.panel.chat_panel import JudgedRelease, entities_of, hear, heard, known, voted
+from deid_platform.evaluation.panel.panel import Counts
 from deid_platform.evaluation.retention.judges import Verdict
 from deid_platform.labels import Label
 from deid_platform.llm.answered import Unusable

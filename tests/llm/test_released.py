@@ -11,9 +11,9 @@ import pytest
 from chat_endpoint import Endpoint, Reply, Script, asked_about, asked_of
 from command_line import deid
 
-from deid_platform.evaluation.chat_panel import JudgedRelease, known
-from deid_platform.evaluation.panel import Counts
-from deid_platform.evaluation.released import NoteRelease
+from deid_platform.evaluation.panel.chat_panel import JudgedRelease, known
+from deid_platform.evaluation.panel.panel import Counts
+from deid_platform.evaluation.released.released import NoteRelease
 from deid_platform.labels import Label
 from deid_platform.llm.answered import Unusable
 from deid_platform.llm.prompted import NotFound, Prompted

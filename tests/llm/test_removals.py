@@ -18,7 +18,7 @@ from deid_platform.detection.api import Candidate, Document, Evidence, Source, S
 from deid_platform.detection.combination import Combination
 from deid_platform.detection.resolve.chat_judge import FAILURES, ChatJudgeSpec
 from deid_platform.detection.resolve.judgement import Judgement
-from deid_platform.engine import LocalEngine
+from deid_platform.engine.engines import LocalEngine
 from deid_platform.errors import Code, DeidError
 from deid_platform.keys import Keyring
 from deid_platform.labels import Label
@@ -26,7 +26,7 @@ from deid_platform.llm.answers import AnswersAt
 from deid_platform.llm.api import ChatRequest
 from deid_platform.llm.engines import Engines
 from deid_platform.notes import Note
-from deid_platform.refresh.site import Site
+from deid_platform.refresh.installation.site import Site
 from deid_platform.settings import load_settings
 
 Serve = Callable[[Script], Endpoint]

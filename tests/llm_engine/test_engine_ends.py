@@ -18,7 +18,7 @@ import pytest
 from deid_platform.detection import DetectorSpec
 from deid_platform.detection.chat.spec import ChatSpec
 from deid_platform.detection.models.loading import Models
-from deid_platform.engine import LocalEngine
+from deid_platform.engine.engines import LocalEngine
 from deid_platform.errors import Code, DeidError
 from deid_platform.llm.api import ChatRequest, Message
 from deid_platform.llm.engines import EngineSpec

@@ -11,10 +11,10 @@ import pytest
 from command_line import deid
 from drawn_notes import answered, drawing_site
 
-from deid_platform.annotation import adaptation
-from deid_platform.annotation.adaptation import own_model
 from deid_platform.detection.models.folder import ModelFolder
-from deid_platform.refresh.site import Site
+from deid_platform.refresh.installation.site import Site
+from deid_platform.review.annotation import adaptation
+from deid_platform.review.annotation.adaptation import own_model
 from deid_platform.settings import load_settings
 from deid_platform.training import adapting
 from deid_platform.training.starting import model_or_encoder

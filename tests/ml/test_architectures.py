@@ -29,7 +29,7 @@ from transformers import (
     Qwen3ForTokenClassification,
 )
 
-from deid_platform.bench.detectors import Detectors
+from deid_platform.bench.leaderboard.detectors import Detectors
 from deid_platform.detection import DetectorSpec
 from deid_platform.detection.models.decoding import ARGMAX
 from deid_platform.detection.models.folder import CARD, CONFIG, VOCABULARY, WEIGHTS, ModelFolder
@@ -37,7 +37,7 @@ from deid_platform.detection.models.token_classifier import TokenClassifier
 from deid_platform.errors import Code, DeidError
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Span, Topics
-from deid_platform.refresh.site import Site
+from deid_platform.refresh.installation.site import Site
 from deid_platform.settings import load_settings
 from deid_platform.training.labelled import Labelled
 from deid_platform.training.plan import Plan, carried_out
@@ -45,7 +45,7 @@ from deid_platform.training.presets import PRESETS
 from deid_platform.training.run import train
 from deid_platform.training.starting import of_transformers
 from deid_platform.training.transformers_start import settled
-from deid_platform.warehouse.staging import Inputs
+from deid_platform.warehouse.gate.staging import Inputs
 
 SIZE = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64, "num_labels": 3}
 TEXT = "Ndoye was seen on 3/14/2019 and Ndoye will call again. The abdomen was soft."

@@ -19,10 +19,10 @@ from deid_platform.detection.models.device import CARD, TORCH_ON_PROCESSOR
 from deid_platform.detection.models.folder import ModelFolder
 from deid_platform.detection.models.network_server import NetworkServer
 from deid_platform.detection.models.token_classifier import TokenClassifier
-from deid_platform.engine import LocalEngine
+from deid_platform.engine.engines import LocalEngine
+from deid_platform.engine.warm_up import made_up_note
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Note
-from deid_platform.warm_up import made_up_note
 
 pytestmark = pytest.mark.process
 

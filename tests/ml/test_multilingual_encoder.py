@@ -15,7 +15,7 @@ from detector_contract import check_model
 from deid_platform.detection.models.folder import ModelFolder
 from deid_platform.detection.models.token_classifier import TokenClassifier
 from deid_platform.detection.models.tokens import Reader
-from deid_platform.evaluation.scores import NoteCounts
+from deid_platform.evaluation.scores.scores import NoteCounts
 from deid_platform.labels import Label
 from deid_platform.notes import Span
 from deid_platform.training.labelled import Labelled

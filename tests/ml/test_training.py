@@ -11,8 +11,8 @@ import pytest
 import torch
 from typer.testing import CliRunner
 
-from deid_platform.bench import experiments
-from deid_platform.bench.training import train_own
+from deid_platform.bench.leaderboard import experiments
+from deid_platform.bench.leaderboard.training import train_own
 from deid_platform.cli import app
 from deid_platform.detection import DetectorSpec
 from deid_platform.detection.models.bert import Network
@@ -20,7 +20,7 @@ from deid_platform.detection.models.folder import ModelFolder
 from deid_platform.detection.models.tokens import Reader
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Note
-from deid_platform.refresh.site import Site
+from deid_platform.refresh.installation.site import Site
 from deid_platform.reports.training_figures import losses_figure
 from deid_platform.settings import Settings
 from deid_platform.training.examples import Example, examples

@@ -7,7 +7,7 @@ from datetime import date
 import pytest
 
 import deid_platform
-from deid_platform.deidentifier import Deidentifier
+from deid_platform.deidentify.deidentifier import Deidentifier
 from deid_platform.leakcheck import LeakCheck
 from deid_platform.notes import Note, Patient, Topics
 from deid_platform.redaction.policy import load_policy

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import deid_platform.redaction
+from deid_platform.deidentify.release_note import ReleaseSpec
 from deid_platform.errors import DeidError
 from deid_platform.keys import Keyring
 from deid_platform.labels import Indirect, Label
@@ -17,7 +18,6 @@ from deid_platform.notes import IndirectMention, Note, Span
 from deid_platform.redaction.indirect import with_indirect, without_indirect
 from deid_platform.redaction.policy import GENERAL, IndirectAction, load_policy, parse_policy
 from deid_platform.redaction.redact import redact
-from deid_platform.release_note import ReleaseSpec
 from deid_platform.reports.policies.page import EXAMPLE_KEY
 
 KEEP, REMOVE, GENERALISE = IndirectAction

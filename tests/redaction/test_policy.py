@@ -106,7 +106,7 @@ def test_gdpr_it_removes_ages_and_dates_whole_and_says_that_the_rest_is_personal
     assert set(policy.labels.values()) == {Action.TAG}
     assert policy.note_date is NoteDateRule.DROP
     assert "remains personal data" in policy.description
-    assert policy.hides_ages, "tests/test_workbench.py shows it"
+    assert policy.hides_ages, "tests/deidentify/test_files.py shows it"
 
 
 @pytest.mark.parametrize("name", LEGAL_BASIS)

@@ -5,6 +5,7 @@ from datetime import date
 
 import pytest
 
+from deid_platform.deidentify.release_note import ReleaseSpec
 from deid_platform.labels import Label
 from deid_platform.leakcheck import LeakCheck
 from deid_platform.notes import Note, Span, Topics
@@ -12,7 +13,6 @@ from deid_platform.redaction.lone_years import lone_years
 from deid_platform.redaction.policy import load_policy
 from deid_platform.redaction.public_dates import public_dates
 from deid_platform.redaction.redact import redact
-from deid_platform.release_note import ReleaseSpec
 from deid_platform.surrogates.date_order import DateWriting
 from tests.redaction.test_shifted import KEYRING, STAND_INS
 

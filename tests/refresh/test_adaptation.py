@@ -9,15 +9,15 @@ import pytest
 from command_line import deid
 from drawn_notes import KINDS, ODD, PATIENTS, answered, drawing_site, notes_of_feed
 
-from deid_platform.annotation import adaptation
-from deid_platform.annotation.adaptation.own_model import Comparison, adapt
 from deid_platform.corpora import Reason
 from deid_platform.errors import Code, DeidError
-from deid_platform.evaluation.paired import difference
-from deid_platform.evaluation.scores import NoteCounts, summarise
+from deid_platform.evaluation.scores.paired import difference
+from deid_platform.evaluation.scores.scores import NoteCounts, summarise
 from deid_platform.labels import Label
-from deid_platform.refresh import tables
-from deid_platform.refresh.site import Site
+from deid_platform.refresh.datasets import tables
+from deid_platform.refresh.installation.site import Site
+from deid_platform.review.annotation import adaptation
+from deid_platform.review.annotation.adaptation.own_model import Comparison, adapt
 from deid_platform.training.plan import text_digest
 from deid_platform.training.uncertainty import Part, part_of
 
@@ -132,7 +132,7 @@ def test_a_training_needs_notes_of_every_part_and_none_that_is_measured_on(
     adaptation.hand_out(site, adaptation.draw(site, 10), tmp_path / "tasks.json", blind=True)
     adaptation.take(site, [answered(tmp_path / "tasks.json")])
     text = text_digest(adaptation.marked(site)[0].note.text)
-    monkeypatch.setattr("deid_platform.annotation.adaptation.own_model.measured_on", lambda _: frozenset({text}))
+    monkeypatch.setattr("deid_platform.review.annotation.adaptation.own_model.measured_on", lambda _: frozenset({text}))
     with pytest.raises(DeidError) as raised:
         adapt(site)
     assert raised.value.code is Code.TRAINING_ON_TEST

@@ -13,16 +13,16 @@ import pytest
 from command_line import deid
 
 from assets.annotation import annotation_agreement
-from deid_platform.annotation import adjudication
-from deid_platform.annotation.returned import take_back
-from deid_platform.annotation.rounds import Role, begin, hand_out, notes_of_round
-from deid_platform.bench import measured_notes, scoring
+from deid_platform.bench.gate import measured_notes, scoring
 from deid_platform.corpora import Reason
 from deid_platform.errors import Code, DeidError
-from deid_platform.refresh import tables
-from deid_platform.refresh.site import Site
-from deid_platform.refresh.summary import release_summary
+from deid_platform.oversight.summary import release_summary
+from deid_platform.refresh.datasets import tables
+from deid_platform.refresh.installation.site import Site
 from deid_platform.reports.summary import summary_markdown
+from deid_platform.review.annotation import adjudication
+from deid_platform.review.annotation.returned import take_back
+from deid_platform.review.annotation.rounds import Role, begin, hand_out, notes_of_round
 from deid_platform.settings import load_settings
 from resources import SiteResource
 
@@ -389,7 +389,7 @@ def test_the_asset_shows_agreement_without_small_counts_or_text(fresh, tmp_path)
     resource = SiteResource(config=str(fresh.settings.root / "deid.toml"))
     with dg.DagsterInstance.ephemeral() as instance:
         assert dg.materialize([annotation_agreement], resources={"site": resource}, instance=instance,
-                              selection=["annotation/agreement"]).success  # fmt: skip
+                              selection=["review/annotation/agreement"]).success  # fmt: skip
         event = instance.get_latest_materialization_event(dg.AssetKey(["annotation", "agreement"]))
     shown = event.asset_materialization.metadata
     assert shown["dagster/row_count"].value == 3

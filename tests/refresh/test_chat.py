@@ -11,15 +11,15 @@ from typing import Any, ClassVar
 import pytest
 from chat_endpoint import Endpoint, Reply, Script, asked_of, serving
 
-from deid_platform.bench.lab_on_request import _found
-from deid_platform.engine import LocalEngine, detect_in
+from deid_platform.bench.lab.on_request import _found
+from deid_platform.engine.engines import LocalEngine, detect_in
 from deid_platform.errors import Code, DeidError
 from deid_platform.llm import engines
 from deid_platform.llm.api import ChatAnswer, ChatRequest, Finish, ModelIdentity
 from deid_platform.notes import Delivery, Note
-from deid_platform.refresh import tables
-from deid_platform.refresh.deidentify import deidentify
-from deid_platform.refresh.site import Site
+from deid_platform.refresh.datasets import tables
+from deid_platform.refresh.installation.site import Site
+from deid_platform.refresh.redact.delivery import deidentify
 from deid_platform.settings import DetectionSettings, LlmSettings, VllmSettings, load_settings
 
 CLEAN = "Saw Blorf Vantongeren."

@@ -14,12 +14,14 @@ from small_feed import seen
 from deid_platform.corpora.sql.feed import SqlFeed
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery
-from deid_platform.refresh import due, intake, tables
-from deid_platform.refresh.site import Site
-from deid_platform.refresh.topics import topics_as_of
-from deid_platform.refresh.withdraw import withdraw_arrived
+from deid_platform.refresh.datasets import tables
+from deid_platform.refresh.hiding.withdraw import withdraw_arrived
+from deid_platform.refresh.installation.site import Site
+from deid_platform.refresh.intake import sealing
+from deid_platform.refresh.staging import due
+from deid_platform.refresh.topics.as_of import topics_as_of
 from deid_platform.settings import load_settings
-from deid_platform.warehouse.roles import Role
+from deid_platform.warehouse.server.roles import Role
 
 SCHEMA = """
 CREATE TABLE note (note_id INTEGER, person_id INTEGER, note_date TEXT, note_title TEXT, note_text TEXT,
@@ -152,7 +154,7 @@ def test_who_leaves_is_hidden_by_the_period_alone_and_read_once(site, database, 
 def test_a_row_without_a_watermark_is_counted_as_refused(site, database) -> None:
     add_note(database, 6, 1, "No time.", None)
     reader = site.reader("ehr")
-    taken = intake.take_in_notes(reader, FIRST, store=site.store, keyring=site.keyring, exclusions=site.exclusions)
+    taken = sealing.take_in_notes(reader, FIRST, store=site.store, keyring=site.keyring, exclusions=site.exclusions)
     assert taken.rejected == {"missing_watermark": 1}
     database("DELETE FROM note WHERE note_id = 6")
 
@@ -230,7 +232,7 @@ def test_the_sensor_lists_a_databases_deliveries_with_one_statement_a_role(
 def test_real_notes_of_a_database_are_refused_on_the_embedded_server_as_those_of_files(
     site, config, embedded_server, tmp_path
 ) -> None:
-    from deid_platform.warehouse.connection import Warehouse
+    from deid_platform.warehouse.server.connection import Warehouse
 
     other = tmp_path / "deid.toml"
     other.write_text(config.read_text().replace("demonstration = true\n", ""))

@@ -16,17 +16,18 @@ from small_feed import measure_library
 from assets import shown
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery
-from deid_platform.refresh import due, publish
-from deid_platform.refresh.dossier import write_dossier
-from deid_platform.refresh.site import Site
-from deid_platform.refresh.summary import release_summary
+from deid_platform.oversight.dossier import write_dossier
+from deid_platform.oversight.summary import release_summary
+from deid_platform.refresh import publish
+from deid_platform.refresh.installation.site import Site
+from deid_platform.refresh.staging import due
 from deid_platform.reports.dossier import Standing
 from deid_platform.reports.summary import summary_markdown
 from deid_platform.settings import load_settings
+from deid_platform.warehouse.gate.promotion import Promotion
+from deid_platform.warehouse.gate.queries import ledger
 from deid_platform.warehouse.migrate import configure
-from deid_platform.warehouse.promotion import Promotion
-from deid_platform.warehouse.queries import ledger
-from deid_platform.warehouse.roles import Role
+from deid_platform.warehouse.server.roles import Role
 
 PAGE = (Path(__file__).parents[2] / "docs" / "own-notes.md").read_text(encoding="utf-8")
 EHR = Delivery("ehr", "2026-01-05")

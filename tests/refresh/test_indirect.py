@@ -15,22 +15,22 @@ from chat_endpoint import Endpoint, Reply, Script, asked_of, serving
 
 from deid_platform.detection.resolve.cross_note import Mentioned
 from deid_platform.detection.two_pass import Detection, FirstPass
-from deid_platform.engine import LocalEngine
+from deid_platform.engine.engines import LocalEngine
 from deid_platform.errors import DeidError
 from deid_platform.labels import Indirect, Label
 from deid_platform.notes import Delivery, IndirectMention, Note, Span
 from deid_platform.redaction.indirect import with_indirect
 from deid_platform.redaction.policy import load_policy
-from deid_platform.refresh import tables
-from deid_platform.refresh.deidentify import deidentify
-from deid_platform.refresh.measure import _count_leaks
-from deid_platform.refresh.redacted_row import Item, RedactionJob
-from deid_platform.refresh.ruling import Action, Ruling
-from deid_platform.refresh.searched_note import SearchJob
-from deid_platform.refresh.shown_notes import shown_notes
-from deid_platform.refresh.site import Site
+from deid_platform.refresh.datasets import tables
+from deid_platform.refresh.hiding.search_job import SearchJob
+from deid_platform.refresh.hiding.shown_notes import shown_notes
+from deid_platform.refresh.installation.site import Site
+from deid_platform.refresh.redact.decision import Action, Ruling
+from deid_platform.refresh.redact.delivery import deidentify
+from deid_platform.refresh.redact.row import Item, RedactionJob
+from deid_platform.refresh.staging.measure import _count_leaks
 from deid_platform.settings import DetectionSettings, LlmSettings, RedactionSettings, load_settings
-from deid_platform.warehouse.tags import tag_patterns
+from deid_platform.warehouse.gate.tags import tag_patterns
 
 POLICY = Path(__file__).parents[2] / "deid_platform" / "redaction" / "policies" / "safe_harbor_plus_providers.yaml"
 ACTIONS = {**dict.fromkeys(Indirect, "keep"), Indirect.FAMILY: "remove", Indirect.OCCUPATION: "generalise"}

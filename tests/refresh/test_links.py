@@ -7,11 +7,12 @@ from datetime import date, timedelta
 import pyarrow as pa
 
 from deid_platform.notes import Patient
-from deid_platform.refresh import due, tables
-from deid_platform.refresh.shifts import links_known
-from deid_platform.refresh.site import Site
+from deid_platform.refresh.datasets import tables
+from deid_platform.refresh.evidence.shifts import links_known
+from deid_platform.refresh.installation.site import Site
+from deid_platform.refresh.staging import due
 from deid_platform.surrogates.dates import shift_days
-from deid_platform.warehouse.roles import Role
+from deid_platform.warehouse.server.roles import Role
 
 BORN = date(2021, 3, 6)
 

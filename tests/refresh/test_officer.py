@@ -16,12 +16,12 @@ from command_line import deid
 
 from deid_platform.errors import Code, DeidError
 from deid_platform.labels import Label
-from deid_platform.refresh import findings as reporting
-from deid_platform.refresh.reported import newest_known, reported_strings
-from deid_platform.warehouse.findings import findings
-from deid_platform.warehouse.projects import projects
-from deid_platform.warehouse.queries import ledger
-from deid_platform.warehouse.roles import Role
+from deid_platform.refresh.installation.reported import newest_known, reported_strings
+from deid_platform.refresh.staging import findings as reporting
+from deid_platform.warehouse.gate.queries import ledger
+from deid_platform.warehouse.officer.findings import findings
+from deid_platform.warehouse.readers.projects import projects
+from deid_platform.warehouse.server.roles import Role
 
 DEID = Path(sys.executable).with_name("deid")
 LEAK = "Keeps bees with quorvex on Sundays."

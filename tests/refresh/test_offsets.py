@@ -9,9 +9,10 @@ import pytest
 from small_feed import taken_in
 
 from deid_platform.errors import Code, DeidError
-from deid_platform.refresh import stage, tables
-from deid_platform.refresh.deidentify import deidentify
-from deid_platform.refresh.site import Site
+from deid_platform.refresh.datasets import tables
+from deid_platform.refresh.installation.site import Site
+from deid_platform.refresh.redact.delivery import deidentify
+from deid_platform.refresh.staging import stage
 from deid_platform.settings import RedactionSettings
 from deid_platform.settings.detection import OffsetSettings
 

@@ -9,19 +9,21 @@ from small_feed import measure_bench, taken_in
 
 from deid_platform.corpora.exclusions import Exclusions
 from deid_platform.errors import Code, DeidError
-from deid_platform.refresh import due, measure, publish, stage, tables
-from deid_platform.refresh.ruling import Action, Ruling
-from deid_platform.refresh.rulings import keep
-from deid_platform.refresh.site import Site
-from deid_platform.refresh.summary import release_summary
-from deid_platform.refresh.withdraw import withdraw_arrived
+from deid_platform.oversight.summary import release_summary
+from deid_platform.refresh import publish
+from deid_platform.refresh.datasets import tables
+from deid_platform.refresh.hiding.withdraw import withdraw_arrived
+from deid_platform.refresh.installation.site import Site
+from deid_platform.refresh.redact.decision import Action, Ruling
+from deid_platform.refresh.redact.decisions import keep
+from deid_platform.refresh.staging import due, measure, stage
 from deid_platform.reports.summary import summary_markdown
 from deid_platform.settings import load_settings
+from deid_platform.warehouse.gate.staging import staged_now
+from deid_platform.warehouse.gate.waivers import waive
 from deid_platform.warehouse.migrate import configure
-from deid_platform.warehouse.reviews import rule
-from deid_platform.warehouse.roles import Role
-from deid_platform.warehouse.staging import staged_now
-from deid_platform.warehouse.waivers import waive
+from deid_platform.warehouse.officer.reviews import rule
+from deid_platform.warehouse.server.roles import Role
 
 PATIENTS = [{"patient_id": "p1", "first_name": "Thandiwe", "last_name": "Quillfeather"}]
 
@@ -320,7 +322,7 @@ def test_the_list_of_opt_outs_is_read_once_for_all_deliveries(site, deliver, mon
 def test_a_feed_that_is_no_demonstration_is_refused_by_the_embedded_server(site, deliver, run, embedded_server) -> None:
     delivery = deliver("2026-02-02", notes=[{"note_id": "1", "text": "Real."}])
     run(delivery)
-    from deid_platform.warehouse.connection import Warehouse
+    from deid_platform.warehouse.server.connection import Warehouse
 
     text = site.settings.root.joinpath("deid.toml").read_text().replace("demonstration = true\n", "")
     other = site.settings.root / "real.toml"
@@ -427,7 +429,7 @@ def test_production_refuses_a_roster_that_names_nobody(site, deliver, warehouse,
 
 
 def _through(site, delivery) -> None:
-    from deid_platform.refresh.deidentify import deidentify
+    from deid_platform.refresh.redact.delivery import deidentify
 
     taken_in(site, delivery)
     deidentify(delivery, store=site.store, recipe=site.recipe(delivery), engine=site.engine)

@@ -13,15 +13,16 @@ from small_feed import seen
 from deid_platform.doctor import installation
 from deid_platform.errors import DeidError
 from deid_platform.labels import Label
-from deid_platform.refresh import due, publish, stage
-from deid_platform.refresh.findings import report
-from deid_platform.refresh.reported import newest_known, reported_strings
-from deid_platform.refresh.rotation import told_by_former
-from deid_platform.refresh.site import Site
-from deid_platform.refresh.summary import release_summary
+from deid_platform.oversight.summary import release_summary
+from deid_platform.refresh import publish
+from deid_platform.refresh.installation.reported import newest_known, reported_strings
+from deid_platform.refresh.installation.rotation import told_by_former
+from deid_platform.refresh.installation.site import Site
+from deid_platform.refresh.staging import due, stage
+from deid_platform.refresh.staging.findings import report
 from deid_platform.settings import RedactionSettings, load_settings
-from deid_platform.warehouse.findings import retract, withdraw_finding
-from deid_platform.warehouse.roles import Role
+from deid_platform.warehouse.officer.findings import retract, withdraw_finding
+from deid_platform.warehouse.server.roles import Role
 
 
 def notes(*names: str, patient: str, **more: str) -> list[dict]:

@@ -9,11 +9,12 @@ from datetime import date, timedelta
 import pytest
 from sqlalchemy import text
 
-from deid_platform.refresh import stage, tables
-from deid_platform.refresh.deidentify import deidentify
-from deid_platform.refresh.site import Site
+from deid_platform.refresh.datasets import tables
+from deid_platform.refresh.installation.site import Site
+from deid_platform.refresh.redact.delivery import deidentify
+from deid_platform.refresh.staging import stage
 from deid_platform.settings import RedactionSettings
-from deid_platform.warehouse.roles import Role
+from deid_platform.warehouse.server.roles import Role
 
 WEEK = timedelta(weeks=1)
 SEEN = {"p1": date(2021, 3, 9), "p2": date(2020, 11, 17), "newborn": date(2021, 3, 11)}

@@ -7,14 +7,15 @@ from small_feed import promoted, seen, taken_in
 
 from deid_platform.errors import DeidError
 from deid_platform.notes import Delivery
-from deid_platform.refresh import stage, tables
-from deid_platform.refresh.named_later import hide_named_since, redact_delivery
-from deid_platform.refresh.site import Site
-from deid_platform.refresh.structured_rows import structured_leaks, views_of
+from deid_platform.refresh.datasets import tables
+from deid_platform.refresh.hiding.late_names import hide_named_since, redact_delivery
+from deid_platform.refresh.installation.site import Site
+from deid_platform.refresh.redact.structured_rows import structured_leaks, views_of
+from deid_platform.refresh.staging import stage
 from deid_platform.settings import RedactionSettings
 from deid_platform.settings.structured import StructuredSettings
 from deid_platform.warehouse.migrate import migrate
-from deid_platform.warehouse.roles import Role
+from deid_platform.warehouse.server.roles import Role
 
 LABS = StructuredSettings(
     row="RESULT_ID",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from deid_platform.evaluation.scores import NoteCounts, summarise
+from deid_platform.evaluation.scores.scores import NoteCounts, summarise
 from deid_platform.reports.adaptation_figure import adaptation_figure
 
 

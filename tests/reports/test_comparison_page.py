@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from deid_platform.evaluation.comparison import Compared, ComparedNote, Comparison, Hidden, compare
+from deid_platform.evaluation.comparison.comparison import Compared, ComparedNote, Comparison, Hidden, compare
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Span
 from deid_platform.reports.comparison import comparison_html, comparison_records, comparison_tables

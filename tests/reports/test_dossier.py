@@ -34,7 +34,7 @@ from deid_platform.reports.dossier import (
 from deid_platform.reports.dossier.decide import looks
 from deid_platform.reports.dossier.sections import SECTIONS
 from deid_platform.reports.dossier.words import ATTACKS, measure_in_words
-from deid_platform.warehouse.lab import MEASURES
+from deid_platform.warehouse.quality.lab import MEASURES
 
 
 def reading(measure: str, value: float, *, inputs="topics", family="words", subject="ALL", gold="site") -> Reading:

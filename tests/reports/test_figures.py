@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from matplotlib.figure import Figure
 
-from deid_platform.evaluation.scores import count_note, summarise
+from deid_platform.evaluation.scores.sampling import EligibleNote, sample
+from deid_platform.evaluation.scores.scores import count_note, summarise
 from deid_platform.labels import Label
 from deid_platform.notes import Span
 from deid_platform.reports.figures import sample_figure, scores_figure
-from deid_platform.sampling import EligibleNote, sample
 
 
 def population(sizes: dict[str, int]) -> list[EligibleNote]:

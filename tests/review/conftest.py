@@ -13,8 +13,8 @@ from small_feed import deliver, site, take_in
 
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Span
-from deid_platform.refresh import tables
-from deid_platform.refresh.site import Site
+from deid_platform.refresh.datasets import tables
+from deid_platform.refresh.installation.site import Site
 from deid_platform.settings import load_settings
 
 __all__ = ["browser", "deliver", "queue", "refresh", "site", "tab", "take_in"]

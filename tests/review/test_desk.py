@@ -15,10 +15,10 @@ import pyarrow as pa
 import pytest
 from desk_browser import BROWSER, JSON, asked, until
 
-from deid_platform.annotation.rounds import Role
 from deid_platform.labels import Label
-from deid_platform.refresh import tables
-from deid_platform.refresh.site import Site
+from deid_platform.refresh.datasets import tables
+from deid_platform.refresh.installation.site import Site
+from deid_platform.review.annotation.rounds import Role
 from deid_platform.review.decisions import Category, Decision, Severity, decisions_of, standing
 from deid_platform.review.missed import marks_of
 from deid_platform.review.rounds import removals_of_round, start

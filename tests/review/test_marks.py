@@ -10,25 +10,25 @@ from command_line import deid
 from small_feed import run, through
 from sqlalchemy import text
 
-from deid_platform.annotation.rounds import Role
 from deid_platform.errors import Code, DeidError
 from deid_platform.labels import Label
-from deid_platform.refresh import tables
-from deid_platform.refresh.dossier_entries import gathered
-from deid_platform.refresh.findings import report, withdraw
-from deid_platform.refresh.marks import name_marked_notes
-from deid_platform.refresh.site import Site
-from deid_platform.refresh.stage import stage_delivery, stage_withdrawals
+from deid_platform.oversight.dossier_entries import gathered
+from deid_platform.refresh.datasets import tables
+from deid_platform.refresh.installation.site import Site
+from deid_platform.refresh.staging.findings import report, withdraw
+from deid_platform.refresh.staging.marks import name_marked_notes
+from deid_platform.refresh.staging.stage import stage_delivery, stage_withdrawals
 from deid_platform.reports.dossier import verdict
+from deid_platform.review.annotation.rounds import Role
 from deid_platform.review.decisions import Severity, enter
 from deid_platform.review.missed import Mark, mark
 from deid_platform.review.rounds import removals_of_round, rounds, start
 from deid_platform.review.sources import Source
 from deid_platform.settings import load_settings
-from deid_platform.warehouse.marks import dismiss_mark, open_marks
-from deid_platform.warehouse.queries import ledger
-from deid_platform.warehouse.releases import release
-from deid_platform.warehouse.roles import Role as Database
+from deid_platform.warehouse.gate.queries import ledger
+from deid_platform.warehouse.officer.marks import dismiss_mark, open_marks
+from deid_platform.warehouse.officer.releases import release
+from deid_platform.warehouse.server.roles import Role as Database
 
 __all__ = ["run", "through"]
 TEXT = "Keeps bees with quorvex. Call 212-555-0147 in doubt."

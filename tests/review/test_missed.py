@@ -10,17 +10,17 @@ import pytest
 from command_line import deid
 from sqlalchemy import text
 
-from deid_platform.annotation.rounds import Role
 from deid_platform.errors import Code, DeidError
 from deid_platform.labels import Label
-from deid_platform.refresh import tables
+from deid_platform.refresh.datasets import tables
+from deid_platform.review.annotation.rounds import Role
 from deid_platform.review.decisions import Category, Decision, Severity, decide, decisions_of, enter, offered
 from deid_platform.review.missed import Mark, keep, mark, marks_of, shown
 from deid_platform.review.report import missed_figures
 from deid_platform.review.rounds import removals_of_round, start
 from deid_platform.review.sheets import take_back
 from deid_platform.store import NoteStore
-from deid_platform.warehouse.roles import Role as Database
+from deid_platform.warehouse.server.roles import Role as Database
 
 PROVIDER = Decision(Category.PROVIDER)
 

@@ -10,27 +10,29 @@ import pytest
 from held_notes import AT_HOME, LEAK, NAME, NOTES, NOTES_AT_HOME, UNKNOWN, WATERMARK, key
 from sqlalchemy import text
 
-from deid_platform.annotation import adaptation
-from deid_platform.annotation.adaptation import exchange
 from deid_platform.doctor import Diagnosis
 from deid_platform.doctor.installation import of_site
 from deid_platform.errors import Code, DeidError
 from deid_platform.labels import Label
 from deid_platform.notes import Delivery, Span
 from deid_platform.redaction.policy import load_policy
-from deid_platform.refresh import publish, stage, tables
-from deid_platform.refresh.restored import differences
-from deid_platform.refresh.ruling import Action, Ruling
-from deid_platform.refresh.rulings import decided, in_force, keep, kept_rows
-from deid_platform.refresh.searched_note import SearchJob
-from deid_platform.refresh.shown_notes import shown_notes
-from deid_platform.refresh.site import Site
+from deid_platform.refresh import publish
+from deid_platform.refresh.datasets import tables
+from deid_platform.refresh.hiding.search_job import SearchJob
+from deid_platform.refresh.hiding.shown_notes import shown_notes
+from deid_platform.refresh.hiding.store_and_warehouse import differences
+from deid_platform.refresh.installation.site import Site
+from deid_platform.refresh.redact.decision import Action, Ruling
+from deid_platform.refresh.redact.decisions import decided, in_force, keep, kept_rows
+from deid_platform.refresh.staging import stage
+from deid_platform.review.annotation import adaptation
+from deid_platform.review.annotation.adaptation import exchange
 from deid_platform.review.quarantine import Queue
 from deid_platform.review.waiting import RELEASED
 from deid_platform.training.uncertainty import Part
-from deid_platform.warehouse.queries import ledger
-from deid_platform.warehouse.reviews import rule
-from deid_platform.warehouse.roles import Role
+from deid_platform.warehouse.gate.queries import ledger
+from deid_platform.warehouse.officer.reviews import rule
+from deid_platform.warehouse.server.roles import Role
 
 SAFE_HARBOR, PLUS_PROVIDERS = load_policy("safe_harbor"), load_policy("safe_harbor_plus_providers")
 WHY = "read twice and mended"

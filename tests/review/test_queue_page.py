@@ -9,8 +9,8 @@ import pytest
 from desk_browser import BROWSER, JSON, asked, until
 from held_notes import AT_HOME, LEAK, NOTES_AT_HOME, UNKNOWN, key
 
-from deid_platform.refresh.rulings import Standing, decided
-from deid_platform.refresh.site import Site
+from deid_platform.refresh.installation.site import Site
+from deid_platform.refresh.redact.decisions import Standing, decided
 from deid_platform.ui.desk import server
 from deid_platform.ui.guard import Login, loopback_hosts
 from deid_platform.ui.queue import queue_desk

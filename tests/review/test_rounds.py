@@ -13,16 +13,16 @@ import pytest
 from command_line import deid
 from sqlalchemy import text
 
-from deid_platform.annotation.rounds import Role
 from deid_platform.errors import Code, DeidError
 from deid_platform.labels import Label
 from deid_platform.notes import Span
-from deid_platform.refresh import tables
+from deid_platform.refresh.datasets import tables
+from deid_platform.review.annotation.rounds import Role
 from deid_platform.review.decisions import Category, Decision, Severity, decide, decisions_of, enter, offered, standing
 from deid_platform.review.report import kappa, kappa_interval, report, shares
 from deid_platform.review.rounds import outside_gold, removals_of_round, start
 from deid_platform.review.sheets import as_it_was, export, inert, take_back
-from deid_platform.warehouse.roles import Role as Database
+from deid_platform.warehouse.server.roles import Role as Database
 
 WRONG = ("Bell", "Cushing", "Ward 4B", "March", "Addison", "Todd")
 HIGH = Decision(Category.RELEVANT, Severity.HIGH)

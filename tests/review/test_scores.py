@@ -8,21 +8,21 @@ from sealed_gold import seal
 from sqlalchemy import text
 
 from assets.review import review_removals
-from deid_platform.annotation.rounds import Role
-from deid_platform.bench.held_out import seal_bench
+from deid_platform.bench.gate.held_out import seal_bench
 from deid_platform.errors import Code, DeidError
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Span
-from deid_platform.refresh import tables
-from deid_platform.refresh.site import Site
+from deid_platform.refresh.datasets import tables
+from deid_platform.refresh.installation.site import Site
+from deid_platform.review.annotation.rounds import Role
 from deid_platform.review.decisions import Category, Decision, Severity, decide
 from deid_platform.review.missed import Mark, mark
 from deid_platform.review.rounds import DrawnWith, removals_of_round, start
 from deid_platform.review.scores import newest
 from deid_platform.review.sources import Source
 from deid_platform.settings import load_settings
-from deid_platform.warehouse.lab import REVIEWED, lab_scores
-from deid_platform.warehouse.roles import Role as Database
+from deid_platform.warehouse.quality.lab import REVIEWED, lab_scores
+from deid_platform.warehouse.server.roles import Role as Database
 from resources import SiteResource
 
 TEXT = "Seen with Thandiwe Quillfeather. Known Cushing palsy."

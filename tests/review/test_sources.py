@@ -8,11 +8,11 @@ import pyarrow as pa
 import pytest
 from command_line import deid
 
-from deid_platform.annotation.rounds import Role
 from deid_platform.errors import Code, DeidError
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Span
-from deid_platform.refresh import tables
+from deid_platform.refresh.datasets import tables
+from deid_platform.review.annotation.rounds import Role
 from deid_platform.review.decisions import Category, Decision, decide
 from deid_platform.review.report import report
 from deid_platform.review.rounds import removals_of_round, start

@@ -8,9 +8,9 @@ from xml.etree import ElementTree
 import pytest
 from command_line import deid
 
-from deid_platform.annotation.rounds import Role
 from deid_platform.errors import Code, DeidError
 from deid_platform.labels import Label
+from deid_platform.review.annotation.rounds import Role
 from deid_platform.review.decisions import Category, Decision, Severity, decide, decisions_of
 from deid_platform.review.missed import Mark, mark, marks_of
 from deid_platform.review.rounds import removals_of_round, start

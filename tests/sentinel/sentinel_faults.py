@@ -151,7 +151,7 @@ def gone(broken: Broken, original: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _server(broken: Broken) -> Any:
-    from deid_platform.warehouse.server import EmbeddedServer
+    from deid_platform.warehouse.server.server import EmbeddedServer
 
     return EmbeddedServer(broken.home)
 
@@ -265,11 +265,11 @@ def break_everything(broken: Broken) -> None:
     for fault, place in RAISING.items():
         replace(place, partial(raising, broken, fault))
     replace("deid_platform.keys:Keyring.key", partial(keys_alike, broken))
-    replace("deid_platform.refresh.stage:staged_rows", partial(unstorable, broken))
+    replace("deid_platform.refresh.staging.stage:staged_rows", partial(unstorable, broken))
     replace("assets.gate:measure.record_measurements", partial(gone, broken))
     replace("assets.deid:redact_delivery", partial(full, broken))
-    replace("deid_platform.refresh.measure:validate_staged", partial(unexpected, broken))
-    replace("deid_platform.warehouse.connection:Warehouse.dbt_environment", partial(failing_mart, broken))
+    replace("deid_platform.refresh.staging.measure:validate_staged", partial(unexpected, broken))
+    replace("deid_platform.warehouse.server.connection:Warehouse.dbt_environment", partial(failing_mart, broken))
     replace(
         "great_expectations.expectations:ExpectColumnValuesToMatchRegex._validate",
         partial(faulty_expectation, broken),
@@ -344,7 +344,7 @@ def run(commands: list[str]) -> None:
 
 # Worker processes import this program under another name: their detector and redaction are as faulty.
 replace("deid_platform.detection.pipeline:Pipeline.detect", faulty_detector)
-replace("deid_platform.release_note:redact", faulty_redaction)
+replace("deid_platform.deidentify.release_note:redact", faulty_redaction)
 
 if __name__ == "__main__":
     chosen = Broken(json.loads(Path(sys.argv[1]).read_text()))

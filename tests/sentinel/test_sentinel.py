@@ -36,9 +36,9 @@ from sentinel_markers import TYPE, Scene, word
 from sentinel_search import Find, Marker, Search
 
 from deid_platform.errors import Code
-from deid_platform.warehouse.connection import Warehouse
-from deid_platform.warehouse.roles import Role
-from deid_platform.warehouse.server import EmbeddedServer, psql_binary
+from deid_platform.warehouse.server.connection import Warehouse
+from deid_platform.warehouse.server.roles import Role
+from deid_platform.warehouse.server.server import EmbeddedServer, psql_binary
 
 pytestmark = [pytest.mark.slow, pytest.mark.warehouse, pytest.mark.process]
 

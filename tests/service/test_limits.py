@@ -11,11 +11,11 @@ import httpx2
 import pytest
 from service_client import HERE, client_of, note, service_of
 
+from deid_platform.engine.workers import Answer
 from deid_platform.errors import Code, DeidError
 from deid_platform.service.access import Tokens
 from deid_platform.service.app import Limits, Service, app_of
 from deid_platform.service.work import Answered, Asked, Outcome
-from deid_platform.workers import Answer
 
 NOTES = {"notes": [note("Seen by Dr. Alan Reed.")]}
 

@@ -11,10 +11,10 @@ from collections.abc import Awaitable, Callable
 import pytest
 from service_client import InThisProcess, client_of, note, service_of
 
+from deid_platform.engine.workers import Answer
 from deid_platform.service.access import Tokens
 from deid_platform.service.app import Limits, app_of
 from deid_platform.service.work import Answered, Asked, Outcome
-from deid_platform.workers import Answer
 
 POLICIES = ("safe_harbor_plus_providers", "safe_harbor")
 KIND = {"Content-Type": "application/x-ndjson"}

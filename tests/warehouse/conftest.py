@@ -13,13 +13,9 @@ from sqlalchemy import Engine, create_engine, text
 
 from deid_platform.keys import Keyring, plain_digest
 from deid_platform.notes import Delivery
-from deid_platform.warehouse.connection import Warehouse
-from deid_platform.warehouse.ledger import GateRow, record_gate
-from deid_platform.warehouse.migrate import configure
-from deid_platform.warehouse.promotion import Hidden, Promotion, hide, promote
-from deid_platform.warehouse.releases import activate_release
-from deid_platform.warehouse.roles import Role
-from deid_platform.warehouse.staging import (
+from deid_platform.warehouse.gate.ledger import GateRow, record_gate
+from deid_platform.warehouse.gate.promotion import Hidden, Promotion, hide, promote
+from deid_platform.warehouse.gate.staging import (
     Counts,
     Header,
     Inputs,
@@ -30,6 +26,10 @@ from deid_platform.warehouse.staging import (
     Status,
     stage,
 )
+from deid_platform.warehouse.migrate import configure
+from deid_platform.warehouse.officer.releases import activate_release
+from deid_platform.warehouse.server.connection import Warehouse
+from deid_platform.warehouse.server.roles import Role
 
 KEYS = Keyring(b"e7a14f0d93c25b68f1d07be4295ac386", site="clinic")
 CONTENT = (

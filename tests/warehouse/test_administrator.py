@@ -11,11 +11,11 @@ import pytest
 from sqlalchemy import text
 
 from deid_platform.errors import Code, DeidError
-from deid_platform.warehouse.bootstrap import bootstrap
-from deid_platform.warehouse.connection import Warehouse
-from deid_platform.warehouse.logins import NOT_FOR_EVERYONE, unbounded
 from deid_platform.warehouse.migrate import prepare
-from deid_platform.warehouse.roles import LOGIN_ROLES, Role
+from deid_platform.warehouse.server.bootstrap import bootstrap
+from deid_platform.warehouse.server.connection import Warehouse
+from deid_platform.warehouse.server.logins import NOT_FOR_EVERYONE, unbounded
+from deid_platform.warehouse.server.roles import LOGIN_ROLES, Role
 
 # What makes the server's log quiet needs a grant where the administrator is no superuser (docs/configuration.md).
 GRANTED = ("log_min_messages", "log_min_error_statement", "log_error_verbosity", "log_statement")

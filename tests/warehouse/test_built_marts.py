@@ -11,11 +11,11 @@ from sqlalchemy import text
 
 from deid_platform.keys import Keyring, plain_digest
 from deid_platform.notes import Delivery
-from deid_platform.warehouse.ledger import Score, record_scores
-from deid_platform.warehouse.marts import BuiltMarts, MartRelations
-from deid_platform.warehouse.roles import Role
-from deid_platform.warehouse.staging import Inputs, Kind
-from deid_platform.warehouse.withdrawals import withdraw
+from deid_platform.warehouse.gate.ledger import Score, record_scores
+from deid_platform.warehouse.gate.staging import Inputs, Kind
+from deid_platform.warehouse.gate.withdrawals import withdraw
+from deid_platform.warehouse.readers.marts import BuiltMarts, MartRelations
+from deid_platform.warehouse.server.roles import Role
 
 PROJECT = MartRelations(
     "state",

@@ -18,14 +18,14 @@ from deid_platform.errors import Code, DeidError
 from deid_platform.keys import plain_digest
 from deid_platform.labels import Label
 from deid_platform.notes import Delivery
-from deid_platform.refresh.signing import Statement, public_key, sign
-from deid_platform.warehouse.findings import retract
-from deid_platform.warehouse.ledger import GateRow, record_gate
+from deid_platform.oversight.signing import Statement, public_key, sign
+from deid_platform.warehouse.gate.ledger import GateRow, record_gate
+from deid_platform.warehouse.gate.promotion import hide
+from deid_platform.warehouse.gate.staging import Inputs, Staged
 from deid_platform.warehouse.migrate import configure
-from deid_platform.warehouse.projects import grant_project, set_member, set_project
-from deid_platform.warehouse.promotion import hide
-from deid_platform.warehouse.roles import LOGIN_ROLES, Role
-from deid_platform.warehouse.staging import Inputs, Staged
+from deid_platform.warehouse.officer.findings import retract
+from deid_platform.warehouse.readers.projects import grant_project, set_member, set_project
+from deid_platform.warehouse.server.roles import LOGIN_ROLES, Role
 
 pytestmark = pytest.mark.transport
 

@@ -10,10 +10,10 @@ import pytest
 from dbt_program import DBT, PROJECT, dbt
 from sqlalchemy import text
 
-from deid_platform.warehouse.dictionary import dictionary, dictionary_json, dictionary_markdown
 from deid_platform.warehouse.migrate import DEMONSTRATION
-from deid_platform.warehouse.projects import grant_project, set_member, set_project
-from deid_platform.warehouse.roles import Role
+from deid_platform.warehouse.readers.dictionary import dictionary, dictionary_json, dictionary_markdown
+from deid_platform.warehouse.readers.projects import grant_project, set_member, set_project
+from deid_platform.warehouse.server.roles import Role
 from resources import dbt_resource
 
 ROOT = Path(__file__).parents[2]

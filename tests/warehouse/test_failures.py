@@ -21,11 +21,11 @@ from sqlalchemy import text
 from system_server import Authority, SystemServer
 
 from deid_platform.errors import Code, DeidError
-from deid_platform.warehouse.connection import Warehouse
+from deid_platform.warehouse.gate.promotion import Outcome
+from deid_platform.warehouse.gate.staging import stage
 from deid_platform.warehouse.migrate import prepare
-from deid_platform.warehouse.promotion import Outcome
-from deid_platform.warehouse.roles import Role
-from deid_platform.warehouse.staging import stage
+from deid_platform.warehouse.server.connection import Warehouse
+from deid_platform.warehouse.server.roles import Role
 
 TLS_ALONE = "hostssl all all 127.0.0.1/32 scram-sha-256"
 

@@ -11,12 +11,12 @@ from sqlalchemy import text
 from deid_platform.errors import Code, DeidError
 from deid_platform.keys import plain_digest
 from deid_platform.notes import Delivery
+from deid_platform.warehouse.gate.promotion import Hidden, Outcome, hide, promote
+from deid_platform.warehouse.gate.staging import Counts
+from deid_platform.warehouse.gate.waivers import end_waiver, waive, waivers
 from deid_platform.warehouse.migrate import configure
-from deid_platform.warehouse.promotion import Hidden, Outcome, hide, promote
-from deid_platform.warehouse.releases import activate_release
-from deid_platform.warehouse.roles import Role
-from deid_platform.warehouse.staging import Counts
-from deid_platform.warehouse.waivers import end_waiver, waive, waivers
+from deid_platform.warehouse.officer.releases import activate_release
+from deid_platform.warehouse.server.roles import Role
 
 DEMO = ("parity", "expectations", "leaks", "bench", "languages")
 

@@ -9,9 +9,9 @@ from sqlalchemy import text
 
 from deid_platform.errors import Code, DeidError
 from deid_platform.keys import plain_digest
-from deid_platform.warehouse.projects import grant_project, set_member, set_project
-from deid_platform.warehouse.releases import activate_release
-from deid_platform.warehouse.roles import READERS, Role
+from deid_platform.warehouse.officer.releases import activate_release
+from deid_platform.warehouse.readers.projects import grant_project, set_member, set_project
+from deid_platform.warehouse.server.roles import READERS, Role
 
 DAY = date(2020, 5, 17)
 LIMITED = {"release": "r2", "policy_digest": plain_digest("limited"), "limited": True}

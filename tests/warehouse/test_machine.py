@@ -27,12 +27,12 @@ from deid_platform.errors import Code, DeidError
 from deid_platform.keys import plain_digest
 from deid_platform.labels import Label
 from deid_platform.notes import Delivery
-from deid_platform.warehouse.findings import retract, withdraw_finding
-from deid_platform.warehouse.promotion import hide, set_opt_outs
-from deid_platform.warehouse.releases import activate_release, expire_releases, switch_release
-from deid_platform.warehouse.roles import Role
-from deid_platform.warehouse.staging import Kind, Staged
-from deid_platform.warehouse.withdrawals import withdraw
+from deid_platform.warehouse.gate.promotion import hide, set_opt_outs
+from deid_platform.warehouse.gate.staging import Kind, Staged
+from deid_platform.warehouse.gate.withdrawals import withdraw
+from deid_platform.warehouse.officer.findings import retract, withdraw_finding
+from deid_platform.warehouse.officer.releases import activate_release, expire_releases, switch_release
+from deid_platform.warehouse.server.roles import Role
 
 sys.path.append(str(Path(__file__).parent))
 

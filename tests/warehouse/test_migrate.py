@@ -10,14 +10,14 @@ import pytest
 from sqlalchemy import text
 
 from deid_platform.errors import Code, DeidError
-from deid_platform.warehouse.connection import Warehouse
 from deid_platform.warehouse.migrate import configure, migrate, prepare
+from deid_platform.warehouse.server.connection import Warehouse
 
 pytestmark = pytest.mark.transport
 
 PREPARE = (
-    "import sys, pathlib; from deid_platform.warehouse.server import EmbeddedServer as S;"
-    "from deid_platform.warehouse.connection import Warehouse as W;"
+    "import sys, pathlib; from deid_platform.warehouse.server.server import EmbeddedServer as S;"
+    "from deid_platform.warehouse.server.connection import Warehouse as W;"
     "from deid_platform.warehouse.migrate import prepare;"
     "prepare(W(S(pathlib.Path(sys.argv[1])), database=sys.argv[2]), profile='demo')"
 )

@@ -7,7 +7,7 @@ from datetime import date
 import pytest
 from sqlalchemy import text
 
-from deid_platform.warehouse.roles import Role
+from deid_platform.warehouse.server.roles import Role
 
 # OMOP CDM 5.4, table NOTE: column, PostgreSQL type, whether it must have a value.
 MODEL = [

@@ -20,8 +20,8 @@ from pathlib import Path
 import pytest
 
 from deid_platform.corpora.gold_words import AS_WRITTEN, OWN
-from deid_platform.warehouse.lab import CATEGORIES, DETECTORS, GOLDS, LOCALES, MEASURES, SUBJECTS
-from deid_platform.warehouse.lab import FAMILIES as FAMILIES_HERE
+from deid_platform.warehouse.quality.lab import CATEGORIES, DETECTORS, GOLDS, LOCALES, MEASURES, SUBJECTS
+from deid_platform.warehouse.quality.lab import FAMILIES as FAMILIES_HERE
 
 SEEDS = Path(__file__).parents[2] / "dbt" / "seeds"
 FAMILIES = ("scores", "retention", "judges", "costs", "missed", "recovered", "corpora")

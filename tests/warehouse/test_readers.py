@@ -17,12 +17,12 @@ from sqlalchemy import Connection, NullPool, create_engine, text
 from sqlalchemy.exc import DBAPIError
 
 from deid_platform.errors import Code, DeidError
-from deid_platform.warehouse.bootstrap import bootstrap
-from deid_platform.warehouse.logins import add_login, unbounded
+from deid_platform.warehouse.gate.promotion import end_idle_readers
 from deid_platform.warehouse.migrate import configure
-from deid_platform.warehouse.projects import delete_project, grant_project, set_member, set_project
-from deid_platform.warehouse.promotion import end_idle_readers
-from deid_platform.warehouse.roles import LOGIN_ROLES, READERS, SERVICES, Role
+from deid_platform.warehouse.readers.projects import delete_project, grant_project, set_member, set_project
+from deid_platform.warehouse.server.bootstrap import bootstrap
+from deid_platform.warehouse.server.logins import add_login, unbounded
+from deid_platform.warehouse.server.roles import LOGIN_ROLES, READERS, SERVICES, Role
 
 TODAY = datetime.now(tz=UTC).date()
 OPERATORS = ("=", "<>", "<", "<=", ">", ">=", "^@", "~<~", "~<=~", "~>~", "~>=~")

@@ -7,8 +7,8 @@ from itertools import permutations
 import pytest
 from sqlalchemy import text
 
-from deid_platform.warehouse.releases import activate_release, expire_releases
-from deid_platform.warehouse.roles import Role
+from deid_platform.warehouse.officer.releases import activate_release, expire_releases
+from deid_platform.warehouse.server.roles import Role
 
 OWN, MOTHERS = "moves alone", "moves with the mother"
 DATES = {"dates": "shift"}

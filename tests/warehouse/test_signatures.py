@@ -13,11 +13,11 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from sqlalchemy import text
 
 from deid_platform.errors import Code, DeidError
-from deid_platform.refresh.signing import Statement, public_key, sign
-from deid_platform.warehouse.dossiers import record_dossier, record_signature, signed, signers
+from deid_platform.oversight.signing import Statement, public_key, sign
 from deid_platform.warehouse.migrate import configure, migrate, register_signer
-from deid_platform.warehouse.releases import activate_release
-from deid_platform.warehouse.roles import Role
+from deid_platform.warehouse.officer.dossiers import record_dossier, record_signature, signed, signers
+from deid_platform.warehouse.officer.releases import activate_release
+from deid_platform.warehouse.server.roles import Role
 
 DIGEST = "a" * 64
 TODAY = datetime.now(tz=UTC).date()

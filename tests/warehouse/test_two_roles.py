@@ -15,20 +15,20 @@ from looks import looked
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
-from deid_platform.bench.measured_notes import SYNTHETIC
+from deid_platform.bench.gate.measured_notes import SYNTHETIC
 from deid_platform.errors import DeidError
-from deid_platform.evaluation.scores import summarise
+from deid_platform.evaluation.scores.scores import summarise
 from deid_platform.keys import plain_digest
 from deid_platform.labels import Label
-from deid_platform.warehouse.findings import retract
-from deid_platform.warehouse.ledger import Score, count_again, record_scores
+from deid_platform.warehouse.gate.ledger import Score, count_again, record_scores
+from deid_platform.warehouse.gate.promotion import hide_notes, set_opt_outs
+from deid_platform.warehouse.gate.staging import Counts, Inputs, Kind, Staged
+from deid_platform.warehouse.gate.waivers import waive
+from deid_platform.warehouse.gate.withdrawals import withdraw
 from deid_platform.warehouse.migrate import configure
-from deid_platform.warehouse.promotion import hide_notes, set_opt_outs
-from deid_platform.warehouse.releases import activate_release
-from deid_platform.warehouse.roles import Role
-from deid_platform.warehouse.staging import Counts, Inputs, Kind, Staged
-from deid_platform.warehouse.waivers import waive
-from deid_platform.warehouse.withdrawals import withdraw
+from deid_platform.warehouse.officer.findings import retract
+from deid_platform.warehouse.officer.releases import activate_release
+from deid_platform.warehouse.server.roles import Role
 
 pytestmark = pytest.mark.transport
 

@@ -11,11 +11,11 @@ from alembic.config import Config
 from sqlalchemy import Connection, text
 
 from deid_platform.errors import DeidError
-from deid_platform.warehouse.bootstrap import bootstrap
-from deid_platform.warehouse.connection import Warehouse
+from deid_platform.warehouse.gate.waivers import end_waiver, waivers
 from deid_platform.warehouse.migrate import configure, migrate
-from deid_platform.warehouse.roles import READERS, Role
-from deid_platform.warehouse.waivers import end_waiver, waivers
+from deid_platform.warehouse.server.bootstrap import bootstrap
+from deid_platform.warehouse.server.connection import Warehouse
+from deid_platform.warehouse.server.roles import READERS, Role
 
 pytestmark = pytest.mark.transport
 

@@ -27,7 +27,7 @@ from deid_platform.corpora.gold import Fault, Gold, SpansIn, given_spans, gold_l
 from deid_platform.corpora.schemes import Scheme
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Note
-from deid_platform.output import Output
+from deid_platform.runtime.output import Output
 
 _NO_FILE_NAME = re.compile(r"[/\\\x00-\x1f\x7f]")
 _LONGEST_NAME = 200  # bytes; file systems take 255, of which the ending and a temporary name need some

@@ -12,7 +12,7 @@ from functools import cache
 from importlib import resources
 from typing import NamedTuple
 
-from deid_platform.strict_yaml import read_yaml
+from deid_platform.text.strict_yaml import read_yaml
 
 # A sentence ends, and another begins with a capital, on the same line.
 _END = re.compile(r"(?<=[\w)%\]])[.!?](?=[ \t]{1,3}(?:[^\W\d_a-zà-ÿ]|\Z))")

@@ -29,12 +29,12 @@ from deid_platform.corpora.injection.ways import OPEN, SEALED, SECTIONS, Ways, w
 from deid_platform.corpora.injection.weaving import Density, woven
 from deid_platform.corpora.injection.words import LANGUAGES
 from deid_platform.corpora.noise import NoiseSpec, noisy
+from deid_platform.engine.workers import Answer, Job, Task, answer, answers
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Facility, Note, Patient, Provider, Span
 from deid_platform.surrogates.dice import Dice
 from deid_platform.surrogates.locales import locale
 from deid_platform.surrogates.pools import Share
-from deid_platform.workers import Answer, Job, Task, answer, answers
 
 _BATCH = 64  # carriers; fixed, since patients are shared within a batch
 _MOST_NOTES = 3  # of one patient

@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, Any
 
 from deid_platform.corpora import Reason
 from deid_platform.corpora.scans.pages import Mark, Page, RefusedPageError, laid_out
-from deid_platform.environment import harmless_environment
 from deid_platform.errors import Code, DeidError
 from deid_platform.languages import UNDETERMINED, released_language
+from deid_platform.runtime.environment import harmless_environment
 
 if TYPE_CHECKING:
     from PIL.Image import Image

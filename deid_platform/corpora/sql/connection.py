@@ -22,9 +22,9 @@ from zoneinfo import ZoneInfo
 from sqlalchemy import URL, Connection, Engine, Function, NullPool, create_engine, func, make_url, select, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 
-from deid_platform.address import verified
 from deid_platform.corpora import Reason
 from deid_platform.errors import Code, DeidError
+from deid_platform.settings.address import verified
 
 STREAMED = {"stream_results": True, "yield_per": 200}
 """How rows are fetched: by a cursor of the server's, less than a megabyte of ordinary notes at once."""

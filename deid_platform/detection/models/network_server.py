@@ -1,7 +1,7 @@
 """One process that owns the card and runs the networks of all workers, so that the card never waits for one of them.
 
 Belongs here: the process, its socket and what workers hold of it. Does not belong here: running a network
-(`torch_network.py`), or who starts the process (`engine.py`).
+(`torch_network.py`), or who starts the process (`engine/engines.py`).
 
 Workers cut notes into windows, send those of a whole batch of notes and get logits back. While the card is busy,
 further requests gather, and all that has gathered is run together; each answer tells its share of the seconds that
@@ -35,8 +35,8 @@ from deid_platform.detection.models.device import CARD
 from deid_platform.detection.models.folder import ModelFolder
 from deid_platform.detection.models.tokens import Framed
 from deid_platform.errors import Code, DeidError
-from deid_platform.model_seconds import ModelSeconds, Ran
-from deid_platform.silence import silence_libraries
+from deid_platform.runtime.model_seconds import ModelSeconds, Ran
+from deid_platform.runtime.silence import silence_libraries
 
 if TYPE_CHECKING:
     Pipe = Connection[Any, Any]

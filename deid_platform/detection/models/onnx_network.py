@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deid_platform.detection.models.tokens import Framed
-from deid_platform.silence import silent_onnxruntime
+from deid_platform.runtime.silence import silent_onnxruntime
 
 SLOWER = ("SkipLayerNormFusion",)
 """What onnxruntime would put in the place of faster operators: its sum and norm in one take longer than those apart.

@@ -24,7 +24,7 @@ from deid_platform.detection.models.torch_network import TorchNetwork
 from deid_platform.detection.models.windows import Window, windows
 from deid_platform.errors import Code, DeidError
 from deid_platform.labels import Label
-from deid_platform.model_seconds import ModelSeconds
+from deid_platform.runtime.model_seconds import ModelSeconds
 
 
 class Network(Protocol):

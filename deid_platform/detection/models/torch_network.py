@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from deid_platform.detection.models.device import CARD
 from deid_platform.detection.models.folder import ModelFolder
 from deid_platform.detection.models.tokens import Framed
-from deid_platform.silence import silent_transformers
+from deid_platform.runtime.silence import silent_transformers
 
 TOKENS = {CARD: 65_536}
 """Pieces of a batch, padding included: as many as keep the device busy."""

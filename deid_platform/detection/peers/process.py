@@ -19,9 +19,9 @@ from deid_platform.detection.api import Candidate, Document, Evidence, Source, S
 from deid_platform.detection.peers.claims import CLAIMS, Claims, claimed
 from deid_platform.detection.peers.spans import PeerSpan
 from deid_platform.detection.peers.variants import claims_of_variant, varied
-from deid_platform.environment import harmless_environment
 from deid_platform.errors import Code, DeidError, did_you_mean
 from deid_platform.labels import Label
+from deid_platform.runtime.environment import harmless_environment
 
 VARIANT = "modified-"
 """Before the name of a peer: the variant of Aghakasiri 2025."""

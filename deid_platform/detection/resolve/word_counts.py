@@ -1,7 +1,7 @@
 """Counts in how many patients' notes each word stands, and in how many something introduces it as a name.
 
 Belongs here: what one note says of its words, and which words are vocabulary by such counts. Does not belong here: what
-vocabulary decides (`local_words.py`), or where counts are kept (`refresh/local_words.py`).
+vocabulary decides (`local_words.py`), or where counts are kept (`refresh/evidence/local_words.py`).
 
 After the frequency filter of Murugadoss 2024, turned round: a word that the notes of many patients share, and that
 hardly ever stands where a name is introduced, is nobody's name. A doctor's surname is shared by many notes as well. So

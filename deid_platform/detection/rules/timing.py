@@ -1,7 +1,7 @@
 """What each recognizer costs.
 
 Belongs here: the seconds of each over some texts. Does not belong here: what it finds, or whether that is right
-(`evaluation/contributions.py`).
+(`evaluation/scores/contributions.py`).
 """
 
 from __future__ import annotations

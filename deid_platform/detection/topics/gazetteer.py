@@ -18,8 +18,8 @@ from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
 from deid_platform.detection.api import Candidate, Document, Source, SourceKind
 from deid_platform.detection.topics.list_rows import begins_row
 from deid_platform.detection.topics.terms import Case, Terms
-from deid_platform.hashed_table import HashedTable
 from deid_platform.labels import Label
+from deid_platform.large_tables.hashed_table import HashedTable
 from deid_platform.lexicon.classes import is_common, ordinary_words
 from deid_platform.lexicon.lists import word_list
 from deid_platform.notes import Topics

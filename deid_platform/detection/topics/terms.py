@@ -20,8 +20,8 @@ from typing import Generic, Protocol, TypeVar
 
 import regex
 
-from deid_platform.hashed_table import Table
 from deid_platform.labels import Label
+from deid_platform.large_tables.hashed_table import Table
 from deid_platform.lexicon.classes import is_common, ordinary_words
 from deid_platform.lexicon.lists import word_list
 from deid_platform.notes import Facility, Patient, Provider, Topics

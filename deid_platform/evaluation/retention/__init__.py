@@ -14,5 +14,5 @@ After Aghakasiri 2025 ("Not What the Doctor Ordered", arXiv 2509.14464). Its CIR
 that says yes or no; retention by any other judge has another name (`judges.Kind`).
 
 Belongs here: measurements on an original text and a released one. Does not belong here: which identifiers were found
-(`evaluation/scores.py`), or running a chat model.
+(`evaluation/scores/scores.py`), or running a chat model.
 """

@@ -33,9 +33,9 @@ import regex
 from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
 
 from deid_platform.errors import Code, DeidError
-from deid_platform.evaluation.bootstrap import RESAMPLES, Ratio
 from deid_platform.evaluation.retention.lexical_shapes import words_of_class
 from deid_platform.evaluation.retention.retention import mean_interval
+from deid_platform.evaluation.scores.bootstrap import RESAMPLES, Ratio
 from deid_platform.lexicon.lists import word_list
 from deid_platform.text.fold import fold, fold_term
 

@@ -23,9 +23,9 @@ from math import sqrt
 import numpy as np
 import numpy.typing as npt
 
-from deid_platform.evaluation.agreement import cohen
 from deid_platform.evaluation.retention.judges import Judge, Verdict
 from deid_platform.evaluation.retention.pairs import LabelledPair, Split, labelled_pairs
+from deid_platform.evaluation.scores.agreement import cohen
 
 _Z = 1.959964  # of a 95% interval
 

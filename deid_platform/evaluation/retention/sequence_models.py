@@ -29,7 +29,7 @@ from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.retention.icd import Classifier
 from deid_platform.evaluation.retention.judges import ChunkPair, Identity, Kind, PairClassifier
 from deid_platform.keys import file_digest
-from deid_platform.silence import silent_transformers
+from deid_platform.runtime.silence import silent_transformers
 
 _CONFIG = "config.json"
 _MOST = 512  # tokens of a window, where the model says no fewer

@@ -34,7 +34,7 @@ from deid_platform.llm.answered import Labels
 from deid_platform.llm.api import Message
 from deid_platform.llm.extraction import Form
 from deid_platform.llm.tagging import numbered
-from deid_platform.strict_yaml import read_yaml
+from deid_platform.text.strict_yaml import read_yaml
 
 PLACE = "{{note}}"
 """Where the note stands."""

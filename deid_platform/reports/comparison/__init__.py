@@ -1,6 +1,6 @@
 """Detectors side by side: tables for a terminal, records, and one HTML page with the places where they differ.
 
-Belongs here: how a comparison is shown. Does not belong here: what is counted (`evaluation/comparison.py`).
+Belongs here: how a comparison is shown. Does not belong here: what is counted (`evaluation/comparison/comparison.py`).
 """
 
 from deid_platform.reports.comparison.page import comparison_html

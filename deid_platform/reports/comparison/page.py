@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 
-from deid_platform.evaluation.comparison import ALL, Comparison, Group, Place
+from deid_platform.evaluation.comparison.comparison import ALL, Comparison, Group, Place
 from deid_platform.labels import Label
 from deid_platform.notes import Note
 from deid_platform.reports.comparison.tables import comparison_tables

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from deid_platform.evaluation.comparison import Comparison, Pair, Row, Scored
-from deid_platform.evaluation.paired import Difference
-from deid_platform.evaluation.scores import Scores
+from deid_platform.evaluation.comparison.comparison import Comparison, Pair, Row, Scored
+from deid_platform.evaluation.scores.paired import Difference
+from deid_platform.evaluation.scores.scores import Scores
 from deid_platform.labels import Label
 from deid_platform.reports.summary import interval
 

@@ -1,7 +1,7 @@
 """The dossier: the evidence for one release, as one HTML file that somebody can sign.
 
 Belongs here: its facts, its verdict, its page. Does not belong here: gathering the facts
-(`refresh/dossier_entries.py`) or signing (`refresh/signing.py`).
+(`oversight/dossier_entries.py`) or signing (`oversight/signing.py`).
 """
 
 from deid_platform.reports.dossier.facts import (

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 
-from deid_platform.evaluation.scores import suppress
+from deid_platform.evaluation.scores.scores import suppress
 from deid_platform.evaluation.sources import MarkedBy, NotesOf, Source
 
 JUDGED = "judged_pairs"
@@ -39,9 +39,9 @@ class Reading:
     Attributes:
         gold: What it was measured on: `site`, `library` or `synthetic_hospital`.
         inputs: `topics` or `text`.
-        family: As `warehouse/lab.py` has it; `words` for the bench's own.
+        family: As `warehouse/quality/lab.py` has it; `words` for the bench's own.
         subject: `ALL`, a label, a locale, a sex, a risk.
-        measure: As `warehouse/lab.py` has it.
+        measure: As `warehouse/quality/lab.py` has it.
         figure: The figure.
         judge: The language model that judged; empty where none did.
         source: On whose notes, with whose topics, marked by which hand.

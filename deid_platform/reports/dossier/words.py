@@ -1,7 +1,7 @@
 """What a dossier calls a measure, and what it is a measure of.
 
-Belongs here: words for the keys of the laboratory (`warehouse/lab.py`), and what a reader compares a figure with. Does
-not belong here: figures (`facts.py`), or tables (`page.py`).
+Belongs here: words for the keys of the laboratory (`warehouse/quality/lab.py`), and what a reader compares a figure
+with. Does not belong here: figures (`facts.py`), or tables (`page.py`).
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from deid_platform.corpora.injection.corpus import Injected, InjectionSpec, Part
 from deid_platform.corpora.injection.ways import Ways
 from deid_platform.corpora.noise import NoiseSpec
 from deid_platform.errors import Code, DeidError
-from deid_platform.evaluation.corpus_statistics import CorpusStatistics
+from deid_platform.evaluation.experiments.corpus_statistics import CorpusStatistics
 from deid_platform.labels import PERSONS, Label
 from deid_platform.surrogates.locales import LOCALES
 from deid_platform.text.fold import fold_term

@@ -14,7 +14,7 @@ from sqlalchemy import Engine, NullPool, create_engine
 from deid_platform.corpora.feeds import open_database
 from deid_platform.corpora.sql.feed import SqlFeed
 from deid_platform.settings import FeedSettings, Settings
-from deid_platform.warehouse.server import SUPERUSER, EmbeddedServer
+from deid_platform.warehouse.server.server import SUPERUSER, EmbeddedServer
 
 VARIABLE = "DEID_FEED_EHR_URL"
 

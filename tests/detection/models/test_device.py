@@ -9,7 +9,7 @@ import pytest
 from deid_platform.detection import DetectorSpec
 from deid_platform.detection.models import device
 from deid_platform.errors import Code, DeidError
-from deid_platform.refresh.site import Site
+from deid_platform.refresh.installation.site import Site
 from deid_platform.settings import Settings
 from tests.command_line import deid
 

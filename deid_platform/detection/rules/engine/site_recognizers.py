@@ -25,8 +25,8 @@ from deid_platform.detection.rules.engine.validator import has_check_digit
 from deid_platform.errors import Code, DeidError
 from deid_platform.keys import plain_digest
 from deid_platform.labels import Label
-from deid_platform.strict_yaml import read_yaml
 from deid_platform.text.check_digits import CHECK_DIGITS, CheckDigit, by_stdnum
+from deid_platform.text.strict_yaml import read_yaml
 
 LONGEST_PATTERN = 500
 """Code points of a pattern."""

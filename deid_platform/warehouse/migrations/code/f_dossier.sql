@@ -49,7 +49,7 @@ BEGIN
     INSERT INTO ctl.ledger (event, release) VALUES ('dossier', p_release);
 END $$;
 
--- Whether a signature is one under what a person concludes. The statement is signed as refresh/signing.py writes it:
+-- Whether a signature is one under what a person concludes. The statement is signed as oversight/signing.py writes it:
 -- JSON with its keys in order, and a blank behind each comma and colon. Key and signature are written in the one form
 -- that signing gives them: no blanks, no line breaks, no other last digit.
 CREATE OR REPLACE FUNCTION ctl.is_signed(

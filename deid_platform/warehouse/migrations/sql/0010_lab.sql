@@ -1,7 +1,7 @@
 -- Figures of the laboratory, dossiers and their signatures.
 
 -- Every name that a figure of the laboratory may have, so that readers see no text that one role wrote. The owner
--- fills it at each migration from warehouse/lab.py.
+-- fills it at each migration from warehouse/quality/lab.py.
 CREATE TABLE quality.word (
     kind text NOT NULL CHECK (kind IN ('family', 'subject', 'measure', 'gold', 'detector')),
     word text NOT NULL,
