@@ -5,7 +5,7 @@ Belongs here: which measures a release has, under which names, and by which cate
 
 Withheld notes are in no measure. Without gold stand the measures that need none: lexical retention, diagnosis codes,
 utility. Where spans of a release are not known, tokens and replacements are those of its aligned texts
-(`released.py`), and a replacement has no label of its own that could be right or wrong.
+(`evaluation/released/released.py`), and a replacement has no label of its own that could be right or wrong.
 """
 
 from __future__ import annotations

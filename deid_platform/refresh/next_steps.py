@@ -1,8 +1,8 @@
 """What keeps a delivery from being promoted, and what to do about it.
 
 Belongs here: the next step for each requirement, and whether a delivery that somebody names exists. Does not belong
-here: what was measured (`measure.py`), how it is read (`warehouse/gate/standing.py`), or the decision, which is the
-database's.
+here: what was measured (`refresh/staging/measure.py`), how it is read (`warehouse/gate/standing.py`), or the decision,
+which is the database's.
 """
 
 from __future__ import annotations

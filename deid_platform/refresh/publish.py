@@ -1,7 +1,7 @@
 """Requests promotion, and says what analysts see.
 
 Belongs here: the calls of the last steps. Does not belong here: the decision, which is the database's own
-(`warehouse/migrations/code`), or what it rests on (`stage.py`, `measure.py`).
+(`warehouse/migrations/code`), or what it rests on (`refresh/staging/stage.py`, `refresh/staging/measure.py`).
 """
 
 from __future__ import annotations

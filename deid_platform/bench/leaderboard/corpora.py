@@ -2,7 +2,7 @@
 
 Belongs here: one corpus in one locale as steps over the note store. Does not belong here: making a note
 (`corpora/injection`), counting (`evaluation/experiments/corpus_statistics.py`), what the configured detector finds in
-it (`corpus_scores.py`), or the gold of the gate (`measured_notes.py`).
+it (`corpus_scores.py`), or the gold of the gate (`bench/gate/measured_notes.py`).
 """
 
 from __future__ import annotations

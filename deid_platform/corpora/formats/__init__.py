@@ -1,7 +1,7 @@
 """Formats of files: how each writes the rows of a delivery, and how it writes notes with gold spans.
 
 Belongs here: the two contracts and the list of formats. Does not belong here: any one format (a module each beside
-this file), columns and values (`rows.py`) or feeds that are no files (`sql/`).
+this file), columns and values (`corpora/rows.py`) or feeds that are no files (`sql/`).
 
 A format may offer both: `i2b2` has notes for a feed and spans for a gold set. A feed's folder may hold tables beside a
 format's own files: `withdrawn.csv` works whatever the format of the notes.

@@ -1,7 +1,7 @@
 r"""brat standoff: a note is a `.txt` file with its text and an `.ann` file with its annotations.
 
 Belongs here: that pair, as notes of a feed (the `.txt` alone) and as notes with gold. Does not belong here: what its
-labels are (`labels.py`), or bounds and overlaps (`annotations.py`).
+labels are (`labels.py`), or bounds and overlaps (`corpora/annotations.py`).
 
     T1\tNOMBRE_SUJETO_ASISTENCIA 8 19\tAna Example
     T2\tCALLE 40 46;52 60\tdiscontinuous text

@@ -1,7 +1,7 @@
 """C-CDA and other documents of HL7's Clinical Document Architecture, release 2: a file a document, a document a note.
 
 Belongs here: which part of a document's head is which field. Does not belong here: its narrative
-(`ccda_narrative.py`), columns and values (`rows.py`).
+(`ccda_narrative.py`), columns and values (`corpora/rows.py`).
 
 | role | from |
 | --- | --- |

@@ -1,6 +1,6 @@
 """Tables by role (`notes`, `patients`, `providers`, `facilities`, `withdrawn`, `rejoined`): JSONL, CSV, Parquet, .xlsx.
 
-Belongs here: which file holds what. Does not belong here: how a table is written (`tables.py`).
+Belongs here: which file holds what. Does not belong here: how a table is written (`corpora/tables.py`).
 
 A file's name begins with its role and ends with its format, plain or with `.gz` or `.zst` behind; a role may come in
 parts: `notes-0001.jsonl.gz`. A file that claims a role but is of no known format is refused, since silence would lose

@@ -1,7 +1,7 @@
 """JSON lines with the identifiers of each note and their types, and no offsets, as Miranda 2025 marked its notes.
 
-Belongs here: where such entities stand in their note. Does not belong here: what else a line may hold (`gold.py`), or
-answers of a language model (`llm/extraction.py`), which are searched in more ways.
+Belongs here: where such entities stand in their note. Does not belong here: what else a line may hold
+(`corpora/gold.py`), or answers of a language model (`llm/extraction.py`), which are searched in more ways.
 
     {"note_id": ..., "lang": ..., "text": ..., "entities": [{"text": ..., "type": ...}, ...]}
 

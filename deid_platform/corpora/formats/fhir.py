@@ -1,7 +1,7 @@
 """FHIR R4: bulk exports as NDJSON and Bundles as JSON.
 
 Belongs here: which resource holds rows of which role, and what of it is read. Does not belong here: how a field is
-read (`fhir_fields.py`), content of attachments (`attachments.py`), columns and values (`rows.py`).
+read (`fhir_fields.py`), content of attachments (`attachments.py`), columns and values (`corpora/rows.py`).
 
 A file's name begins with the type of its resources, as exports are named: `DocumentReference.ndjson`,
 `Patient.000.ndjson.gz`; a `Bundle*.json` may hold any. Only what is used is looked at: a full validation, as

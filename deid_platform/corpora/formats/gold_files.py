@@ -1,7 +1,7 @@
 """Files and folders of notes with gold: which are read, how refusals are placed, and how they are written whole.
 
 Belongs here: what the formats with gold share. Does not belong here: how any of them writes a note (a module each
-beside this file), or what is wrong with spans (`annotations.py`).
+beside this file), or what is wrong with spans (`corpora/annotations.py`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 r"""HL7 version 2: documents (MDM) and reports (ORU^R01) as notes and withdrawals.
 
 Belongs here: which message holds rows of which role, and what of it is read. Does not belong here: splitting a file
-into messages (`hl7_messages.py`), the people and places of one (`hl7_topics.py`), columns and values (`rows.py`).
+into messages (`hl7_messages.py`), the people and places of one (`hl7_topics.py`), columns and values
+(`corpora/rows.py`).
 
 | role | from |
 | --- | --- |

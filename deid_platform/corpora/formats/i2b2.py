@@ -1,7 +1,7 @@
 """The XML of i2b2-2014: a file a note, its text in CDATA and a tag for each identifier.
 
 Belongs here: that XML, as notes of a feed and as notes with gold. Does not belong here: what its labels are
-(`labels.py`), or bounds and overlaps (`annotations.py`).
+(`labels.py`), or bounds and overlaps (`corpora/annotations.py`).
 
     <deIdi2b2>
     <TEXT><![CDATA[...]]></TEXT>

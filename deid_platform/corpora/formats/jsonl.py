@@ -1,7 +1,7 @@
 """JSON lines with gold spans, a line a note; what `corpora/gold.py` parses, as a format that refuses line by line.
 
-Belongs here: files of such lines, and writing them. Does not belong here: what a line may hold (`gold.py`), or JSON
-lines of a feed, which are tables (`delimited.py`).
+Belongs here: files of such lines, and writing them. Does not belong here: what a line may hold (`corpora/gold.py`), or
+JSON lines of a feed, which are tables (`delimited.py`).
 
     {"note_id": ..., "lang": ..., "text": ..., "spans": [[start, end, label, surface], ...]}
 

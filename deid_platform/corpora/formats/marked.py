@@ -1,7 +1,7 @@
 r"""Marked text: a file a note, in which identifiers are marked where they stand, below a header.
 
 Belongs here: that notation, read and written. Does not belong here: which notes are so written (`corpora/library`), or
-bounds and overlaps (`annotations.py`).
+bounds and overlaps (`corpora/annotations.py`).
 
     kind: dialysis run sheet
     style: tables with pipes

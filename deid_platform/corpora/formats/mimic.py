@@ -1,7 +1,7 @@
 """What the tables of MIMIC-III and MIMIC-IV-Note share: CSV with known columns, and gold from placeholders.
 
 Belongs here: reading such a table as rows of a feed or as notes with gold. Does not belong here: which tables there are
-(`mimic3.py`, `mimic4.py`), or placeholders (`placeholders.py`).
+(`mimic3.py`, `mimic4.py`), or placeholders (`corpora/placeholders.py`).
 
 Dates of MIMIC are moved into the years 2100 to 2210: a note's would be refused as a day of the future, so notes come
 without one.

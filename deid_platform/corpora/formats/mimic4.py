@@ -2,7 +2,7 @@
 
 Belongs here: its tables and columns. Does not belong here: reading them (`mimic.py`).
 
-Of its blanks only those that the words before them tell are gold (`placeholders.py`).
+Of its blanks only those that the words before them tell are gold (`corpora/placeholders.py`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Test notes whose prose stands in a training part: of no test corpus, since a model may have read them.
 
 Belongs here: the list of them, `data/near_copies.tsv`, and how a near copy is told. Does not belong here: which notes
-are of which part (`catalogue.py`).
+are of which part (`corpora/catalogue.py`).
 
     corpus <tab> note_id
 

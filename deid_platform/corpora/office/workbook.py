@@ -1,7 +1,7 @@
 """The one table of a workbook (.xlsx): rows whose cells are what a reader of the sheet would say.
 
 Belongs here: which sheet is the table, what a cell says, and what of a workbook is hidden. Does not belong here: which
-columns there may be (`rows.py`).
+columns there may be (`corpora/rows.py`).
 
 A workbook keeps an id that somebody typed as a number, without its leading zeros; then the patient is not looked for
 under the id that the notes have. So a number is refused where no date belongs, unless its format fills it up with

@@ -1,7 +1,8 @@
 """Letters on paper: pages of files as text with a box for each word, and pages made of text to measure that on.
 
 Belongs here: opening pages, recognising characters, rendering and degrading pages, and carrying gold over to what was
-read. Does not belong here: which file of a delivery is which note (`formats/scan.py`), or noise on text (`noise.py`).
+read. Does not belong here: which file of a delivery is which note (`formats/scan.py`), or noise on text
+(`corpora/noise.py`).
 
     documents     a file as a text: its pages in their order, from a text layer or from character recognition
     opening       what a file's pages are, within limits

@@ -1,6 +1,6 @@
 """From a driver's values to cells, and to a digest.
 
-Belongs here: which types a database's value may have. Does not belong here: what a field may hold (`rows.py`).
+Belongs here: which types a database's value may have. Does not belong here: what a field may hold (`corpora/rows.py`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The OMOP common data model, 5.3 and 5.4: NOTE, PERSON, PROVIDER, CARE_SITE, LOCATION and CONCEPT.
 
 Belongs here: which of its columns are which field. Does not belong here: which rows are whose delivery
-(`selection.py`), what a field may hold (`rows.py`).
+(`selection.py`), what a field may hold (`corpora/rows.py`).
 
 Source: OHDSI, OMOP Common Data Model 5.3 and 5.4, tables NOTE, PERSON, PROVIDER, CARE_SITE, LOCATION, CONCEPT. The
 model has no names of persons: a site names a table of its own that has them, by person_id. Without one there are no

@@ -1,12 +1,12 @@
 """Scores on only some labels, for a detector that claims no others.
 
 Belongs here: counting a note's words by claimed labels. Does not belong here: which labels a peer claims
-(`detection/peers/claims.py`), or what follows from counts (`scores.py`).
+(`detection/peers/claims.py`), or what follows from counts (`evaluation/scores/scores.py`).
 
 Words of an identifier whose label is not claimed are left out: not missed if they stay, not wrong if they are hidden.
 Of the words that identify nobody, only those count as wrong that are hidden under a claimed label. A claimed word is
-found if it is hidden under any label. So a detector that claims all labels has the scores of `scores.py`, and one that
-claims few is compared with another by what both were asked for.
+found if it is hidden under any label. So a detector that claims all labels has the scores of
+`evaluation/scores/scores.py`, and one that claims few is compared with another by what both were asked for.
 """
 
 from __future__ import annotations

@@ -3,9 +3,10 @@
 Belongs here: counts and disagreements, from the places that each detector hides in each note, with gold or without it.
 Does not belong here: running detectors (`side_by_side.py`), or how any of it is shown (`reports/comparison/`).
 
-A word (`tokens.py`) is hidden by a detector that hides any character of it, under whatever label, as in `scores.py`.
-Without gold nobody is right: agreement says how alike two detectors are, not how good. Each word on which not all
-agree, gold among them if there is any, is in one place of one group, so that the words of all groups add up.
+A word (`evaluation/scores/tokens.py`) is hidden by a detector that hides any character of it, under whatever label, as
+in `evaluation/scores/scores.py`. Without gold nobody is right: agreement says how alike two detectors are, not how
+good. Each word on which not all agree, gold among them if there is any, is in one place of one group, so that the words
+of all groups add up.
 """
 
 from __future__ import annotations

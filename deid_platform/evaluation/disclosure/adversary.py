@@ -14,7 +14,7 @@ a sample with a site's own notes a patient says where.
 
 Bounds are those of Clopper and Pearson 1934 (Biometrika 26:404), at least 95% whatever the share, so 0 of n has an
 upper bound too (about 3.7 / n). They take what is counted as drawn independently. Patients are; for the notes of a few
-patients the bounds are too narrow, and the bootstrap of `scores.py` stands beside them.
+patients the bounds are too narrow, and the bootstrap of `evaluation/scores/scores.py` stands beside them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """An attacker who holds everybody's topics, and looks for the patient of each released note.
 
 Belongs here: ranking candidates by what a text still shows, and how often the right one is first. Does not belong here:
-what was missed (`missed_by_risk.py`), or telling what is true from surrogates (`plain_sight.py`).
+what was missed (`evaluation/scores/missed_by_risk.py`), or telling what is true from surrogates (`plain_sight.py`).
 
 The attack is that of record linkage (Fellegi and Sunter 1969, J Am Stat Assoc 64:1183), without weights learnt: each
 thing that a note and a patient's row share (a word of a name, of a relative, street or town; a date; an age; a number

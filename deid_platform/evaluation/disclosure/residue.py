@@ -1,7 +1,7 @@
 """What is left of each identifier in the released text: ALID, LR, LRDI and LRQI of Pissarra 2024 (arXiv 2406.00062).
 
 Belongs here: edit distances between gold identifiers and a released text. Does not belong here: offsets of a detector
-(`scores.py`), or who could be found by what is left (`linkage.py`).
+(`evaluation/scores/scores.py`), or who could be found by what is left (`linkage.py`).
 
 These need no spans of a detector, so a language model that rewrites the whole note is measured as a rule is. By the
 paper: ALID is the mean Levenshtein index of dissimilarity, how far each gold identifier is from the released text; LR

@@ -1,7 +1,7 @@
 """What de-identification costs: speed, memory and money.
 
 Belongs here: figures from measured seconds, tokens and memory. Does not belong here: taking the time, prices of one
-cloud or another, which are the caller's, or scores (`scores.py`).
+cloud or another, which are the caller's, or scores (`evaluation/scores/scores.py`).
 
 After Murugadoss 2024, table 6 (seconds a document, GPU seconds, cost per 10,000 documents) and its supplement "Cost
 Estimation": a machine costs its price an hour for the seconds that it works, an API its price for 1,000 tokens of input

@@ -6,7 +6,7 @@ note's type, a specialty, a phenotype that the hospital planted), or how notes w
 The first check that a review of Aghakasiri 2025 asks for: whether high retention means that a task downstream works as
 well. Each half of the comparison is trained and tested on its own kind of text, over the same folds, which keep a
 patient's notes together. A third figure trains on released notes and tests on raw ones, as a model that leaves the
-research zone would be used. Differences are paired note by note (`paired.py`).
+research zone would be used. Differences are paired note by note (`evaluation/scores/paired.py`).
 
 The classifier is a ridge regression of the classes on hashed word counts: small, exact and the same for both, so it is
 the text that makes the difference, not how good a model can be. Placeholders are words for it as well. A figure near

@@ -6,8 +6,8 @@ counting votes (`panel.py`), which models (`judge_plan.py`), or the prompts (`ll
 After Miranda 2025 (3.3.1), with prompts of our own. A judge is asked for one label of a note at a time, and for all
 gold entities of it by number: an answer with more or fewer words than there are entities is no answer. What it calls
 wrongly hidden it has to write out. Spans say what a release truly hides, or where it is a text alone whether an
-entity's text stands in it; each judge and the majority stand beside that (`judge_validation.py`): an entity that is
-left is a positive.
+entity's text stands in it; each judge and the majority stand beside that (`evaluation/retention/judge_validation.py`):
+an entity that is left is a positive.
 """
 
 from __future__ import annotations

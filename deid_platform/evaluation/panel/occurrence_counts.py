@@ -1,7 +1,7 @@
 """Deterministic counts by occurrence: what is left of gold's texts in a release, and placeholders beyond gold.
 
-Belongs here: these counts. Does not belong here: how a tag is written (`tags.py`), or scores by offsets (`scores.py`),
-which need the detector's spans.
+Belongs here: these counts. Does not belong here: how a tag is written (`evaluation/released/tags.py`), or scores by
+offsets (`evaluation/scores/scores.py`), which need the detector's spans.
 
 After Miranda 2025 (3.3.3, worked example in 4.3), for releases of which only the text is known. Of a category with n
 gold entities in a note, those whose text is still found, whole, in the release are false negatives; true positives are

@@ -1,7 +1,7 @@
 """Whether each identifier was replaced as it should be: whole, under its label, by a plausible surrogate.
 
 Belongs here: judging a replacement against its gold. Does not belong here: making surrogates (`surrogates/`), or
-whether a reader can tell what was missed among them (`plain_sight.py`).
+whether a reader can tell what was missed among them (`evaluation/disclosure/plain_sight.py`).
 
 After replacement validity in MedDeID (arXiv 2609.10049), which the three parts and these rules stand for here. Fully
 covered: all letters and digits are hidden. Right label: the replaced span that hides most of it has its label, which is

@@ -7,8 +7,8 @@ Aghakasiri 2025 validate CIRE so: TP, TN, FP, FN of a judge against labels (tabl
 from them (tables 7 and 10), and the correlation of a note's retention with the share of its chunks that people call
 unchanged, Pearson and Spearman (table 4), for each metric of retention (CIRE, JSC). A changed chunk is a positive. A
 pair without an answer counts as judged wrongly, whatever its label, and `answered` says how good the answers are by
-themselves. Agreement of two judges is Cohen's kappa (`agreement.py`), of more Fleiss' (1971, Psychological Bulletin
-76:378), over the pairs that all of them answered.
+themselves. Agreement of two judges is Cohen's kappa (`evaluation/scores/agreement.py`), of more Fleiss' (1971,
+Psychological Bulletin 76:378), over the pairs that all of them answered.
 
     python -m deid_platform.evaluation.retention.judge_validation
 """

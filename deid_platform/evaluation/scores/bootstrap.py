@@ -6,7 +6,7 @@ counts (each metric's own module).
 Percentile bootstrap: whole clusters (the notes of a patient; a note that names none is one by itself) are drawn with
 replacement, as many as there are, and the ratio is taken of the sums. Murugadoss 2024 used 100 resamples and does not
 say of what; 1,000 here. Where nothing was missed every resample says so too: the interval is then a point, and says
-nothing about rarer misses (`adversary.py` has exact bounds).
+nothing about rarer misses (`evaluation/disclosure/adversary.py` has exact bounds).
 """
 
 from __future__ import annotations

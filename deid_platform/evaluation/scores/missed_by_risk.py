@@ -1,7 +1,7 @@
 """What was missed, by kind and by risk: Murugadoss 2024, supplementary table 1, for one's own notes.
 
 Belongs here: sorting missed words into the paper's categories. Does not belong here: the words in context
-(`misses.py`), or who could be found by them (`adversary.py`, `linkage.py`).
+(`misses.py`), or who could be found by them (`evaluation/disclosure/adversary.py`, `evaluation/disclosure/linkage.py`).
 
 Each missed word of gold is in one row, that of the first gold span that touches it. A row's share is its count over all
 gold words, found or not, so the shares add up to 1 - recall, as the paper's do: its 921 words are 0.4% of some 230,000,

@@ -1,7 +1,7 @@
 """Prompts as data: what a chat model is asked about a note.
 
 Belongs here: the prompts, each a file of YAML, and reading them strictly. Does not belong here: what an answer means
-(`extraction.py`, `rewriting.py`, `tagging.py`, and whoever asks a judge).
+(`llm/extraction.py`, `llm/rewriting.py`, `llm/tagging.py`, and whoever asks a judge).
 
 The note stands where `{{note}}` does, which is in the last message and nowhere else. Each shot is that message with
 another note, and the answer to it, before the note in question. No note of anybody stands in a shot. Where words are

@@ -1,7 +1,7 @@
 """Which notes and patients have left, by what the store sealed of every delivery.
 
 Belongs here: the rule by which research hides them (`research.current_version`), for what people and measurements are
-given of raw notes. Does not belong here: hiding them in the warehouse (`withdraw.py`, `stage.py`).
+given of raw notes. Does not belong here: hiding them in the warehouse (`withdraw.py`, `refresh/staging/stage.py`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Looks for what readers reported in deliveries that research holds, so that only those that may show it are made anew.
 
 Belongs here: the search, and recording where nothing was found. Does not belong here: which deliveries it concerns
-(`due.py`), what a report hides at once (`findings.py`), or how a string is recognised (`leakcheck/`).
+(`refresh/staging/due.py`), what a report hides at once (`refresh/staging/findings.py`), or how a string is recognised
+(`leakcheck/`).
 
 A report puts all that was measured before it in doubt. A delivery is made anew where one of its notes was hidden, or
 where the search finds a string that was reported since. Where it finds none, every row would come out as it is:

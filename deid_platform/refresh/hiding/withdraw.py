@@ -1,7 +1,8 @@
 """Withdrawals of every delivery that arrived, and the opt-outs of today, hidden before any of them is processed.
 
 Belongs here: reading who leaves, and when that is read again. Does not belong here: withdrawals as a delivery's run
-stages them (`stage.py`); notes that a delivery corrects or that never enter, which only its run can tell.
+stages them (`refresh/staging/stage.py`); notes that a delivery corrects or that never enter, which only its run can
+tell.
 
 Nothing here takes the installation's lock, or any lock of the database that a run or a reader could hold: whoever wants
 to leave waits neither for a refresh nor for an analyst.

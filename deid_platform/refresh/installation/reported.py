@@ -1,7 +1,7 @@
 """Strings that readers reported as leaked, as the note store keeps them, so that no later run lets one through.
 
-Belongs here: reading them. Does not belong here: how they get there (`findings.py`), or looking for them in a note
-(`leakcheck/`).
+Belongs here: reading them. Does not belong here: how they get there (`refresh/staging/findings.py`), or looking for
+them in a note (`leakcheck/`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Ids in the list of opt-outs that are written otherwise than the source writes them, and so hide nobody.
 
 Belongs here: comparing the list with the ids that arrived. Does not belong here: reading the list
-(`corpora/exclusions.py`), or hiding whom it names (`stage.py`).
+(`corpora/exclusions.py`), or hiding whom it names (`refresh/staging/stage.py`).
 
 Ids are compared exactly, since "0123" and "123" may be two patients. A spreadsheet drops leading zeros all the same.
 """

@@ -1,7 +1,7 @@
 """Which of the bench's measurements the gate judges by, and which stand beside it.
 
-Belongs here: their order. Does not belong here: measuring (`bench/gate/scoring.py`), thresholds (`measure.py`), or
-which gold comes before which (`evaluation/sources.py`).
+Belongs here: their order. Does not belong here: measuring (`bench/gate/scoring.py`), thresholds
+(`refresh/staging/measure.py`), or which gold comes before which (`evaluation/sources.py`).
 """
 
 from __future__ import annotations

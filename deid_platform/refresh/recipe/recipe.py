@@ -62,7 +62,7 @@ class Recipe:
         gold_files: Names the feed's gold as it lay there, which is measured before; no part of the digest either.
         upserts: Names what the topics were folded from (`topics.upserts_until`); None where nobody asked.
         columns: Names the columns of topics that are others than those by which notes were first published
-            (`topic_columns.py`); empty where all are the same.
+            (`refresh/topics/topic_columns.py`); empty where all are the same.
         given: Offsets of dates from outside, in place of keyed shifts.
     """
 

@@ -1,8 +1,8 @@
 """From raw notes to redacted rows, each checked for leaks before anything leaves the PHI zone.
 
 Belongs here: one delivery through both passes of detection, redaction and the leak check, with quarantine and cache.
-Does not belong here: what decides about a row (`recipe.py`), how a span is found (`detection/`) or replaced
-(`redaction/`), or how a leak is recognised (`leakcheck/`).
+Does not belong here: what decides about a row (`refresh/recipe/recipe.py`), how a span is found (`detection/`) or
+replaced (`redaction/`), or how a leak is recognised (`leakcheck/`).
 
 A note fails closed: whatever raises, or whatever the leak check finds, its row holds a reason code and no
 text, and the rest of the delivery goes on.

@@ -28,14 +28,14 @@ _SEARCH = "deid_platform.refresh.hiding.search"
 def pending(site: Site, deliveries: Sequence[Delivery]) -> list[Delivery]:
     """Those deliveries that research does not hold as they stand, in the order given.
 
-    A delivery is held if it is promoted with nothing missing under the profile of today, and every link from its
-    files to research is whole: they are the files that were taken in, and are read by the settings of then; its rows
-    were made of what was taken in and by the recipe of today (detector, topics, policy, key, note types) with what the
+    A delivery is held if it is promoted with nothing missing under the profile of today, and every link from its files
+    to research is whole: they are the files that were taken in, and are read by the settings of then; its rows were
+    made of what was taken in and by the recipe of today (detector, topics, policy, key, note types) with what the
     patients' other notes tell today, their dates moved with whom they move today, but for those that many patients'
     notes share today, quarantined notes as people decided about them today; and those rows are what was staged and
-    promoted. What was reported since they were made was looked for in them, and nothing of it found (`search.py`). And
-    the languages of its notes that were measured then are those that are measured today.
-    A run may have been killed between any two of these.
+    promoted. What was reported since they were made was looked for in them, and nothing of it found
+    (`refresh/hiding/search.py`). And the languages of its notes that were measured then are those that are measured
+    today. A run may have been killed between any two of these.
 
     Raises:
         DeidError: `opt-outs-unreadable`; `warehouse-not-ready` or `warehouse-unreachable`.

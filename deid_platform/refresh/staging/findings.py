@@ -1,7 +1,7 @@
 """Reports a leak that a reader found, withdraws a finding, and takes both into the note store.
 
 Belongs here: the way of a report from the warehouse into the PHI zone. Does not belong here: hiding notes, which is
-the database's (`warehouse/officer/findings.py`), or what is kept of a report (`reported.py`).
+the database's (`warehouse/officer/findings.py`), or what is kept of a report (`refresh/installation/reported.py`).
 """
 
 from __future__ import annotations

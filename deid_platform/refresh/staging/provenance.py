@@ -1,7 +1,7 @@
 """What rows were made with, beside what a run of today would make them with: the names of what differs.
 
 Belongs here: every comparison of the two. Does not belong here: what follows from one (`due.py`, `stage.py`,
-`publish.py`), or making anything.
+`refresh/publish.py`), or making anything.
 
 An archive has hundreds of deliveries, and each is redacted with what all earlier ones brought. So what they have in
 common is made once, and what all earlier ones tell is compared by their manifests, each of which is read a few times at

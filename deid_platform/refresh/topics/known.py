@@ -1,7 +1,8 @@
 """Whether the topics know a patient: by a last name, by a date of birth, by a record number.
 
 Belongs here: which values say something of somebody, and which stand where nothing is known. Does not belong here: how
-a name is recognised in a note (`detection/topics/`, `leakcheck/`), or what follows for a delivery (`measure.py`).
+a name is recognised in a note (`detection/topics/`, `leakcheck/`), or what follows for a delivery
+(`refresh/staging/measure.py`).
 
 A row that names nobody is no roster: the leak check then looks for no name. So a patient counts as known only by a last
 name. A patient who was admitted as Doe is not known yet; `refresh/hiding/late_names.py` looks for the name once a row

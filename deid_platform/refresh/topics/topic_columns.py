@@ -1,7 +1,7 @@
 """By which columns the topics of each feed are read, and whether notes were published by others.
 
 Belongs here: keeping the columns by which a feed's first delivery was promoted, and comparing today's with them. Does
-not belong here: what columns mean (`corpora/`), or the release's name (`recipe.py`).
+not belong here: what columns mean (`corpora/`), or the release's name (`refresh/recipe/recipe.py`).
 
 A column that is mapped no more takes a name, a date of birth or a number out of every roster, and out of what the leak
 check looks for. So notes that are read by other columns belong to another release, which nobody has signed. Columns
