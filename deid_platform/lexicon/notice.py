@@ -14,7 +14,7 @@ from textwrap import fill
 
 from deid_platform.lexicon.lists import ListEntry, index
 
-_PACKAGE = Path(__file__).parent
+_PACKAGE = Path(__file__).parents[1]
 _LEXICON = _PACKAGE / "lexicon" / "data"
 _LIBRARY = _PACKAGE / "corpora" / "library" / "data"
 """Whole notes, written for the project: one line for all of them."""
