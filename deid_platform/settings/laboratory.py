@@ -82,7 +82,7 @@ class TrainingSettings(Section):
     start: str | None = None
     epochs: float | None = Field(default=None, gt=0)
     seed: int = 5
-    preset: Literal["default", "woven", "library", "site", "large", "paper004", "paper004-binary"] | None = None
+    preset: Literal["default", "woven", "library", "fast", "site", "large", "paper004", "paper004-binary"] | None = None
 
 
 class ExperimentSettings(Section):

@@ -323,7 +323,7 @@ def test_dagster_dev_in_a_clone_has_the_history_of_the_platform(
 
 def test_dagster_dev_runs_on_the_settings_of_the_platform_s_instance() -> None:
     of_dev = yaml.safe_load((ROOT / "dagster.yaml").read_text())
-    packaged = yaml.safe_load((ROOT / "deid_platform" / "dagster.yaml").read_text())
+    packaged = yaml.safe_load((ROOT / "deid_platform" / "orchestration" / "dagster.yaml").read_text())
     assert {key: it for key, it in of_dev.items() if key not in ("storage", "local_artifact_storage")} == packaged
 
 

@@ -153,7 +153,8 @@ def empty_instance(tmp_path: Path) -> Iterator[dg.DagsterInstance]:
 def test_only_runs_that_this_command_left_are_ended_and_every_slot_is_freed(
     empty_instance: dg.DagsterInstance, tags: dict[str, str], status: dg.DagsterRunStatus, ends_as: dg.DagsterRunStatus
 ) -> None:
-    run = empty_instance.create_run_for_job(job, tags=tags, status=status)
+    parent = tags.get("dagster/parent_run_id")
+    run = empty_instance.create_run_for_job(job, tags=tags, status=status, parent_run_id=parent, root_run_id=parent)
     empty_instance.event_log_storage.claim_concurrency_slot("gpu", run.run_id, "redacted_notes")
     ended = end_killed_runs(empty_instance)
     assert ended == ([run.run_id] if status is not ends_as else [])

@@ -63,7 +63,7 @@ _CODE = ("evaluation", "leakcheck", "lexicon", "text")
 """Packages that decide the figures; the policy's digest is of those by which it redacts."""
 _MODULES = (
     *("deid_platform.labels", "deid_platform.deidentify.release_note"),
-    *(f"{__name__}{end}" for end in ("", "_notes", "_detection", "_release")),
+    *(f"{__package__}.{name}" for name in ("measures", "notes", "detection", "release")),
     "deid_platform.bench.leaderboard.paper_figures",
 )
 _JUDGE = "judge"

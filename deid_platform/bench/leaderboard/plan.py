@@ -29,7 +29,7 @@ OURS = ("rules", "ensemble", UNRECOVERED)
 """The platform's own detectors as the site has them; the last without recovery of clinical terms."""
 CHAT = "chat:"
 """Before the name of a prompt to the language model of deid.toml."""
-_SHIPPED = resources.files("deid_platform.bench") / "plans"
+_SHIPPED = resources.files(__package__) / "plans"
 _CORPUS = re.compile(r"[a-z][a-z0-9_]{0,39}")  # as `settings.Identifier`
 _SAFE_KEY = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,39}")
 # What pydantic calls a fault, where its own word says little.

@@ -54,7 +54,7 @@ def words_at_stake(text: str, own: Iterable[str]) -> Iterator[str]:
     """
     folded = fold(text).text
     # Where folding hangs on the letters around, or capitals on more than one letter, a part may fold otherwise.
-    if _CONTEXTUAL.search(folded) or folded.upper().lower() != folded:
+    if _CONTEXTUAL.search(text) or _CONTEXTUAL.search(folded) or folded.upper().lower() != folded:
         yield from own
         return
     yield from (word for word in own if word.lower() in folded)

@@ -25,7 +25,12 @@ from deid_platform.store import Manifest, NoteStore
 
 # A row that was rejected for these reasons is there all the same: without the one value, or as a former row.
 _NAME_KEPT = (Reason.IMPOSSIBLE_DATE.value, Reason.DUPLICATE_ID.value)
-_FOLDING = ("deid_platform.notes", "deid_platform.large_tables.topics_file", "deid_platform.detection.spec")
+_FOLDING = (
+    "deid_platform.notes",
+    "deid_platform.large_tables.topics_file",
+    "deid_platform.detection.spec",
+    "deid_platform.refresh.datasets.tables",
+)
 """Modules beside this package that make topics, and their digest, of the rows that were taken in."""
 
 
