@@ -2,6 +2,46 @@
 
 From Python, `load` gives a `Deidentifier`, which has `detect` and `redact` (docs/python.md). Nothing else is imported
 before `load` is called.
+
+The packages from the top of the layers to the bottom; each may import those below it (`Arrows point down` in
+pyproject.toml). The assets and resources of Dagster, in `assets/` and `resources/` beside this package, come after
+`definitions`.
+
+    cli            the commands
+    main_job       `deid refresh`: the main job from the command line
+    ui             Dagster's webserver behind a guard, and the pages on which people review
+    service        `deid serve`: notes in by HTTP, redacted notes out
+    definitions    every asset, check, job, sensor and schedule of the platform
+    oversight      what people who answer for a release read, sign and hand out
+    review         people judge removals, decide about quarantined notes and annotate
+    doctor         what is missing or wrong on this machine
+    bench          what is measured: gold and scores for the gate, detectors side by side, the laboratory
+    refresh        the steps of the main job as plain functions
+    training       from notes with gold to the folder of a model
+    deidentify     from a note to what may be released of it
+    warehouse      Postgres, and the gate before what analysts see
+    reports        tables, figures and pages of what was measured
+    evaluation     formulas: scores, disclosure, what is left of the medicine
+    leakcheck      the independent verdict on a redacted note
+    redaction      policies, and how spans become redacted text
+    corpora        readers of notes and gold, and notes that are made to measure on
+    surrogates     keyed names, places, numbers and dates
+    engine         a task over many notes: worker processes, machines of a cluster
+    detection      documents in, spans out
+    llm            language models that are asked
+    store          the note store: sealed Parquet files
+    orchestration  Dagster at one installation
+    settings       deid.toml and the key secret
+    keys           keyed identifiers and digests
+    large_tables   tables that are too large for dictionaries of Python
+    notes          notes, spans, topics and deliveries
+    labels         PHI labels, and the crosswalks from other schemes
+    lexicon        word lists, and what they say of a word
+    languages      codes of languages, and which one a note is in
+    text           decoding, folding, tokens, offsets
+    runtime        output, warnings and the end of a process
+    errors         error codes with their remedies
+    extras         which libraries are installed on request
 """
 
 from __future__ import annotations

@@ -1,5 +1,18 @@
 """The command line, `deid`.
 
+    terminal, inputs       what commands share: output and the installation; options of those that read files of notes
+    redact, serve          without an installation: a file of notes, and the platform as an HTTP service
+    evaluate, compare      without one too: scores on a file of gold, and detectors side by side
+    released               released texts, and their scores
+    demo, operate          a first look; running an installation, from `hospital` and `refresh` to `doctor`
+    feeds, gate, database  a feed's files, the gate and its waivers, the warehouse's server
+    dossier, releases      signed dossiers, and which release analysts see
+    projects, extract      who may read a release, and extracts of it
+    findings, review       what a reader found in a released note; removals and quarantined notes, judged by people
+    annotate, adapt        annotation by people, and a model made the site's own
+    corpora, bench, judge  what corpora there are, the leaderboard, judges of what is left of the medicine
+    train, prompts         training of models, and trials of prompts
+
 Belongs here: which commands there are, and how a failure is told. Does not belong here: anything that a test could
 ask of a function in another package.
 """

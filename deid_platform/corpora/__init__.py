@@ -1,13 +1,24 @@
 """Where notes come from: what every corpus reader offers and how it refuses bad rows.
 
-    feeds                        deliveries, as deid.toml describes them; `exclusions` what is never taken in
-    source                       the file or input that a command reads
-    formats/, sql/, scans/       files by format, databases, letters on paper
-    office/                      documents, mails and workbooks
-    gold, schemes, given_spans   notes with gold, what its labels are called, spans of another detector
-    hospital/                    the synthetic hospital
-    injection/, indirect/        published notes with surrogates, and with planted indirect identifiers
-    catalogue                    corpora known by name, published ones and the site's own
+    source, single_files                the file or input that a command reads; files that a person names
+    feeds, exclusions                   deliveries, as deid.toml describes them; what is never taken in
+    files, folders, file_states         a feed of files: its folders, and how an unchanged file is known
+    decoding, encodings                 from bytes to lines: compression, lengths, character sets
+    tables, parquet                     rows of a file, whatever its kind; of a Parquet file
+    formats/, sql/, scans/              files by format, databases, letters on paper
+    office/                             documents, mails and workbooks
+    column_names, columns               what columns are usually called; what an unknown one may be
+    rows, reading                       from a row's cells to a record, the same for all readers
+    structured, given_shifts            tables beside the notes; date offsets that somebody outside drew
+    refusals, overview                  refused rows, and what is here of a corpus in counts, for a person to read
+    written, archive                    a delivery written as files; a folder of tables split into deliveries
+    gold, gold_sets, gold_words         gold spans of a file; gold at a path; what figures on a corpus are called
+    schemes, annotations, placeholders  labels of gold; from a file's annotations to spans; MIMIC's placeholders
+    given_spans, released_texts         spans of another detector; released texts of another system
+    hospital/, library/                 the synthetic hospital; whole notes of many authors
+    injection/, indirect/               published notes with surrogates; with planted indirect identifiers
+    noise                               what a scanner or a hurried hand does to letters
+    catalogue                           corpora known by name, published ones and the site's own
 
 Belongs here: the contract that all formats share. Does not belong here: any one format (`formats/`) or what becomes of
 the notes (`store/`, `detection/`).

@@ -1,5 +1,9 @@
 """What `deid doctor` checks: one line per check, with what to do where it fails.
 
+    diagnosis     what a check says
+    models        models, peers and language models, and where they run
+    installation  the installation that a deid.toml describes
+
 Belongs here: what can be said of every installation, with and without the extra `platform`. Does not belong here: what
 needs a deid.toml and that extra (`installation.py`), or mending anything.
 """

@@ -1,7 +1,11 @@
 """Languages: the two-letter codes of ISO 639-1, a closed list.
 
-Belongs here: the codes. Does not belong here: which one a text is written in (`telling.py`), or which ones a detector
-was measured in (`shipped.py`).
+    model    the model of py3langid, unpacked once
+    telling  which languages a note is written in
+    shipped  languages that the shipped detector was measured in, with its figures
+
+Belongs here: the codes, and what is known of a note's language. Does not belong here: word lists of a language
+(`lexicon/`).
 
 A note's language is free text at its source; only what stands here may be shown of it.
 """

@@ -1,5 +1,16 @@
 """deid.toml, typed and validated early, and the secrets, which are never in it.
 
+    toml_document, faults     a TOML document before it is settings; what is wrong with a key, in words
+    section                   what all sections share
+    feeds, structured         sections on what comes in, and on tables beside the notes
+    detection                 sections on what is found and what becomes of it
+    language_models           sections on language models
+    laboratory                sections on measuring and training
+    operation                 sections on store, warehouse, releases and schedule
+    address                   where a note may be sent
+    document                  deid.toml as a whole
+    secret_sources, keyrings  where the key secret is read from, and keys for commands
+
 Belongs here: what an institution configures, its defaults, and where the key secret is found. Does not
 belong here: what any of it does. Paths are relative to the folder of deid.toml.
 

@@ -1,5 +1,10 @@
 """The note store: Parquet parts and an atomic, sealed manifest for each partition of each dataset.
 
+    location, files   where a store is, and files under its root
+    parts, manifests  rows of a partition, and the sealed list of them
+    heads, owner      the newest manifest of each partition; who writes a store that is elsewhere
+    note_store        reads and writes partitions
+
 Belongs here: how bytes of the PHI zone are written, sealed, listed and read back, behind `pyarrow.fs` URIs. Does not
 belong here: what the rows mean (each asset's domain function) or what research may see (`warehouse/`).
 

@@ -1,7 +1,11 @@
 """The UI: Dagster's webserver behind a guard of our own, and `deid ui`, which starts it with all that it needs.
 
-And the pages on which people judge removals (`desk`) and decide about quarantined notes (`queue`), behind the same
-guard.
+    guard             who may talk to the webserver
+    server, __main__  the guarded webserver, and one of a production installation
+    local             `deid ui`: a person's installation with all that it needs
+    desk, queue       the pages of removals and of quarantined notes
+
+And the pages on which people judge removals and decide about quarantined notes, behind the same guard.
 
 Belongs here: who may talk to a webserver, starting it, and these two pages. Does not belong here: what Dagster's shows,
 which is Dagster's and the definitions', or what a decision means (`review/`).

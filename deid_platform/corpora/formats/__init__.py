@@ -1,5 +1,17 @@
 """Formats of files: how each writes the rows of a delivery, and how it writes notes with gold spans.
 
+    delimited, named_files, documents, scan  feeds: tables by role, a file a note, office documents, letters on paper
+    fhir, fhir_fields                        FHIR R4, and the fields of its resources
+    attachments, binaries                    attached documents, and those that stand in another resource
+    hl7, hl7_messages, hl7_topics            HL7 version 2: documents and reports, their segments, their patients
+    ccda, ccda_narrative                     C-CDA, and its sections as text
+    mimic, mimic3, mimic4                    what the tables of MIMIC share, and each of its two editions
+    gold_files                               files of gold: which are read, how refusals are placed
+    jsonl, entities                          gold as JSON lines: with offsets, and without
+    marked                                   gold marked where it stands
+    i2b2, brat, conll                        gold of i2b2-2014, brat and CoNLL-2003
+    labelstudio, labelstudio_export          tasks for Label Studio, and what comes back
+
 Belongs here: the two contracts and the list of formats. Does not belong here: any one format (a module each beside
 this file), columns and values (`corpora/rows.py`) or feeds that are no files (`sql/`).
 

@@ -1,14 +1,22 @@
 """A synthetic institution: deterministic by seed, its gold planted and kept apart from its feed.
 
+    spec                         what is asked for and what comes back
+    institution, households      who works there, who lives there
+    draws, places, place_forms   names and firms from the pools; slots for places, and places by pattern
+    grammar, library, rule       how prose is written down, the templates, how one slot is filled
+    selection                    what is held out
+    chart, people                what one note knows, of its patient and of everybody else
+    slots, forms                 what a slot writes; persons, dates and numbers by pattern
+    dates, numbers, identifiers  days as notes write them; numbers that name things; numbers that can belong to nobody
+    compose, page                one note, and the page that it is set on
+    deliveries                   what arrives when
+    feed                         how deliveries lie on disk, their gold apart
+
 Belongs here: patients, families, staff, facilities and the notes about them, with every identifier's
 place known because it was planted. Does not belong here: reading a feed (`corpora/files.py`) or looking
 for identifiers (`detection/`, which must never see the gold).
 
-Reading order: `spec` (what is asked for and what comes back), `institution` and `households` (who works
-and who lives there), `grammar` and `library` (how prose is written down), `selection` (what is held out), `chart`,
-`slots` and `forms` (what one note knows and how it writes it), `compose` and `page` (one note), `deliveries` (what
-arrives when), `feed` (how it lies on disk). Prose, ways of writing and layouts are package data; names come from
-`surrogates/pools.py`.
+Prose, ways of writing and layouts are package data; names come from `surrogates/pools.py`.
 
 What is gold: names (without title or credential), every date finer than a year (months and holidays too), contacts with
 their extension, addresses in their parts, countries, facilities and their abbreviations, pharmacies, employers, schools

@@ -1,5 +1,13 @@
 """Models as detectors: a fine-tuned token classifier that is shipped, and those that a site has.
 
+    folder                             a model on disk: network, vocabulary, card
+    tokens, windows                    what a model reads of a document: pieces of words, windows of a text
+    tags, decoding                     from classes and probabilities to candidates
+    token_classifier                   a token classifier as a detector
+    onnx_network, torch_network, bert  networks that onnxruntime runs, those that torch runs, and the one that is ours
+    device, network_server             processor or card; one process that runs the networks of all workers
+    loading                            models of a run: loaded, handed out, freed
+
 Belongs here: one module a kind of model, whose class takes a batch of documents and returns candidates (`Detector`);
 an entry of `registry.MODELS` builds it. Does not belong here: training, prompts, or what becomes of candidates
 (`resolve/`).

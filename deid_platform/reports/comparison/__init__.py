@@ -1,5 +1,8 @@
 """Detectors side by side: tables for a terminal, records, and one HTML page with the places where they differ.
 
+    tables  counts alone, for a terminal and for the page
+    page    one HTML file, with text of notes where detectors differ
+
 Belongs here: how a comparison is shown. Does not belong here: what is counted (`evaluation/comparison/comparison.py`).
 """
 

@@ -1,5 +1,12 @@
 """The dossier: the evidence for one release, as one HTML file that somebody can sign.
 
+    facts              what a dossier states
+    words, sections    what a measure is called, and the numbers of the sections
+    verdict            whether a release is fit, why, and with what doubt
+    decide, questions  what to look at before signing; what the law asks
+    attacks, bars      what attacks found, and bars as SVG
+    page               the HTML file
+
 Belongs here: its facts, its verdict, its page. Does not belong here: gathering the facts
 (`oversight/dossier_entries.py`) or signing (`oversight/signing.py`).
 """

@@ -1,12 +1,17 @@
 """Locales: the people, places and numbers that stand in a corpus of one country or language.
 
+    locale                            what is asked of a locale; `records` what is handed out
+    naming, name_pools, name_sources  how people put a name together, the names, where these come from
+    places                            towns
+    words, patterns, institutions     streets and institutions by template, by pattern, shortened by staff
+    faker_values                      those that Faker draws as well
+    numbers/                          what has a check digit or a reserved range
+    catalogue                         how much of each there is
+
 Belongs here: eleven locales in Latin letters and what each holds. Does not belong here: who gets which (a corpus),
 dates (the language of a note decides how they are written), or surrogates keyed by a secret (`surrogates/keyed.py`).
 
-Reading order: `locale` (what is asked), `naming`, `name_pools` and `name_sources` (names), `places` (towns), `words`
-(streets and institutions by template), `faker_values` (those that Faker draws as well), `numbers/` (what has a check
-digit or a reserved range), `catalogue` (how much of each there is). To add a locale: a row of `locale.py`,
-`name_sources.py` and `naming.py`, the files of `data/`, and its numbers.
+To add a locale: a row of `locale.py`, `name_sources.py` and `naming.py`, the files of `data/`, and its numbers.
 """
 
 from deid_platform.surrogates.locales.catalogue import THIN, Row, catalogue, catalogue_markdown

@@ -1,7 +1,10 @@
 """Days that a note writes as it writes its others, and what a model alone takes for a day and cannot be one.
 
-Belongs here: the stage. Does not belong here: how a note writes its days (`writing.py`), what else two numbers may be
-(`claims.py`), what a model marks (`predicted.py`), or days that show themselves (`detection/rules`).
+    writing    how a note writes its days
+    claims     what else two numbers may be: a score, a dose, a pressure
+    predicted  which part of what a model marks can be a day
+
+Belongs here: the stage. Does not belong here: days that show themselves (`detection/rules`).
 
 A month and a day in a table or in running text are a date where the calendar allows it, nothing around them claims
 them, and the note's other days lie near. What a model or the weakest rule calls a day and something else claims is

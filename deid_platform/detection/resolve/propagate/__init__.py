@@ -1,5 +1,8 @@
 """Propagation: further mentions in a note of what was found in it once.
 
+    names    people whom the note has named once
+    strings  numbers, addresses and institutions
+
 Belongs here: the search of a whole document, after the rules have searched all its paragraphs. Does not belong here:
 the patient's other notes (`resolve/cross_note.py`).
 """

@@ -1,14 +1,16 @@
 """The roster: finds the note's own patient by name in every spelling, birth date, address, contacts and numbers.
 
+    variants, nicknames              what is searched for; nicknames that no list has
+    search                           one pass over a note, then what resembles a name
+    misspelling, initials, mentions  words that only resemble a name
+    births                           dates of birth
+    unspaced                         scripts without spaces
+
 Belongs here: current and former rows of the topics about the note's patient, and the relatives that these rows name.
 Does not belong here: other people (`topics/gazetteer.py`).
 
 The roster always wins: what it finds is never recovered as clinical, so that a patient named Bruce stays
 hidden on the line of the Bruce protocol.
-
-Reading order: `variants.py` says what is searched for, `search.py` searches; `misspelling.py`, `initials.py` and
-`mentions.py` decide about words that only resemble a name; `births.py` has dates of birth, `unspaced.py` scripts
-without spaces.
 """
 
 from __future__ import annotations

@@ -1,7 +1,10 @@
 """An attacker who reads: a chat model that is given released notes and what is known of people from elsewhere.
 
-Belongs here: what it is asked (`questions.py`, prompts as data in `prompts/`), what it is told of people
-(`profiles.py`), and how often it is right (`attack.py`). Does not belong here: which notes are attacked
+    profiles   what an attacker holds of people
+    questions  what an attacker is asked; prompts as data in `prompts/`
+    attack     how often an attacker is right
+
+Belongs here: what an attacker is told and asked, and what comes of it. Does not belong here: which notes are attacked
 (`bench/lab/attacker.py`), or the attack by counting that stands beside it (`evaluation/disclosure/linkage.py`).
 
 Two of the questions are those of papers: whose a note is (arXiv 2410.17035), and what stood in a masked place (arXiv

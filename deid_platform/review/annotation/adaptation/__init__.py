@@ -1,7 +1,11 @@
 """A model made a site's own: notes that people mark for it, and the training that follows.
 
-Belongs here: drawing notes (`drawing.py`), handing them out and taking them back (`exchange.py`), keeping them
-(`members.py`), training and comparing (`own_model.py`). Does not belong here: how unsure a model is
+    drawing    draws notes for people to mark
+    exchange   hands them out and takes them back
+    members    keeps them
+    own_model  trains with them and compares
+
+Belongs here: the steps from a drawn note to a model that is compared. Does not belong here: how unsure a model is
 (`training/uncertainty.py`), or the bench's gold (`review/annotation/rounds.py`).
 
 One person marks a note.

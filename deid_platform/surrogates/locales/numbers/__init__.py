@@ -1,5 +1,10 @@
 """Numbers of a country that name a person: telephones, national identifiers, health plans, licences.
 
+    country  what a country has of numbers
+    english  the United States, Great Britain, Australia and Canada
+    europe   Spain, Italy and France
+    asia     China, India, Bangladesh and Saudi Arabia
+
 Belongs here: one module a group of countries, and `NUMBERS`, which says what each locale has. Does not belong here:
 plain patterns without a check digit, which are data (`data/<locale>.yaml`).
 
