@@ -1,7 +1,7 @@
 """Looks at held-out sets that a test needs before it records figures.
 
 Belongs here: a set made of numbers, sealed and looked at. Does not belong here: what is shown of it
-(`warehouse/test_held_out.py`).
+(`warehouse/quality/test_held_out.py`).
 """
 
 from __future__ import annotations

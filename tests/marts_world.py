@@ -1,7 +1,7 @@
 """Gold of which every number is known, and figures over it, as the bench and the laboratory record them.
 
 Belongs here: what was counted, and somebody who has all marts and tries to learn a number that they hide. Does not
-belong here: what the marts say (`test_marts.py`).
+belong here: what the marts say (`warehouse/readers/test_marts.py`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Gold and what was found in it, sealed by hand in an installation that needs no server.
 
 Belongs here: the installation, sealing, and what would go to the warehouse. Does not belong here: what is measured
-(`bench/test_lab.py`).
+(`bench/lab/`).
 """
 
 from __future__ import annotations

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
+import textwrap
 import tomllib
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, metadata, requires
+from itertools import zip_longest
 from pathlib import Path
 
 import yaml
@@ -15,7 +18,10 @@ from deid_platform import __version__
 from deid_platform.lexicon.notice import _sources, notice
 
 ROOT = Path(__file__).parents[1]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+PACKAGE = ROOT / "deid_platform"
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PROJECT = PYPROJECT["project"]
+LAYERS = [contract for contract in PYPROJECT["tool"]["importlinter"]["contracts"] if contract["type"] == "layers"]
 CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
 PINS = dict(
     line.split("==")
@@ -189,3 +195,78 @@ def test_no_page_has_a_place_that_was_to_be_filled_in() -> None:
     unfinished = re.compile(r"\b(?:TABLE_[A-Z]+|TODO|FIXME|TBD|XXX)\b")
     pages = [*(ROOT / "docs").rglob("*.md"), ROOT / "README.md"]
     assert [page.name for page in pages if unfinished.search(page.read_text(encoding="utf-8"))] == []
+
+
+def test_each_packages_docstring_lists_its_modules() -> None:
+    missing = {}
+    for package, docstring in _packages():
+        held = {path.stem for path in package.glob("*.py")} | {
+            path.parent.name for path in package.glob("*/__init__.py")
+        }
+        mentioned = {*_listed(docstring), *re.findall(r"`(\w+)`", docstring)}
+        if len(held - {"__init__"}) > 1 and (unlisted := held - {"__init__"} - mentioned):
+            missing[str(package.relative_to(ROOT))] = sorted(unlisted)
+    assert missing == {}
+
+
+def test_what_a_packages_docstring_lists_is_there() -> None:
+    gone = {}
+    for package, docstring in _packages():
+        there = {path.stem for path in package.glob("*.py")} | {
+            path.name for path in package.iterdir() if path.is_dir()
+        }
+        if strangers := set(_listed(docstring)) - there:
+            gone[str(package.relative_to(ROOT))] = sorted(strangers)
+    assert gone == {}
+
+
+def test_the_top_package_lists_its_packages_in_the_order_of_the_layers() -> None:
+    layered = [
+        name for layer in LAYERS[0]["layers"] for name in layer.split(" : ") if name.startswith("deid_platform.")
+    ]
+    assert _listed(dict(_packages())[PACKAGE]) == [name.removeprefix("deid_platform.") for name in layered]
+
+
+def _packages() -> Iterator[tuple[Path, str]]:
+    """Packages of the platform with their docstrings, but for migrations, whose order is that of their numbers."""
+    for file in sorted(PACKAGE.rglob("__init__.py")):
+        if "migrations" not in file.parts:
+            # Cleaned, a docstring that ends with its list would lose the indent by which a list is known.
+            yield file.parent, ast.get_docstring(ast.parse(file.read_text(encoding="utf-8")), clean=False) or ""
+
+
+def _listed(docstring: str) -> list[str]:
+    """The names before each gap in the lines of a package's indented list: `    chart, people  what a note knows`."""
+    entries = re.findall(r"^ {4}(\w+/?(?:, \w+/?)*) {2}", docstring, re.M)
+    return [name for entry in entries for name in re.findall(r"\w+", entry)]
+
+
+def test_modules_that_docstrings_name_are_there() -> None:
+    gone = {}
+    for file in [*PACKAGE.rglob("*.py"), *(ROOT / "assets").rglob("*.py"), *(ROOT / "resources").rglob("*.py")]:
+        docstring = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
+        named_there = re.findall(r"`([\w/]+\.py)`", docstring)
+        # As seen from the module, from a package around it, or from the platform.
+        places = [*file.parents[: len(file.relative_to(ROOT).parts)], PACKAGE]
+        if strangers := [name for name in named_there if not any((place / name).is_file() for place in places)]:
+            gone[str(file.relative_to(ROOT))] = strangers
+    assert gone == {}
+
+
+def test_contributing_draws_the_layers_as_import_linter_has_them() -> None:
+    page, drawn = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), _drawn_layers()
+    assert f"```text\n{drawn}\n```" in page, f"CONTRIBUTING.md draws other layers; these are pyproject.toml's:\n{drawn}"
+
+
+def _drawn_layers() -> str:
+    """The layers of all packages from the top down, and beside a package the layers within it from left to right."""
+    whole, *within = LAYERS
+    rooms = {contract["containers"][0]: " → ".join(contract["layers"]).replace(" : ", ", ") for contract in within}
+    rows = []
+    for layer in whole["layers"]:
+        names = layer.split(" : ")
+        notes = [f"{name.split('.')[-1]}: {rooms[name]}" for name in names if name in rooms]
+        packages = ", ".join(name.removeprefix("deid_platform.") for name in names)
+        beside = [line for note in notes for line in textwrap.wrap(note, 74, subsequent_indent="  ")]
+        rows += [f"{left:<43}{right}".rstrip() for left, right in zip_longest([packages], beside, fillvalue="")]
+    return "\n".join(rows)

@@ -1,6 +1,6 @@
 """Commands on annotation by people: config, export, import, agreement, adjudicate, accept.
 
-Belongs here: arguments and what a person reads. Does not belong here: what any of it does (`annotation/`).
+Belongs here: arguments and what a person reads. Does not belong here: what any of it does (`review/annotation/`).
 """
 
 from __future__ import annotations

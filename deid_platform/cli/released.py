@@ -1,7 +1,7 @@
 """What commands on a release share: released texts of a file or of a named detector, and `deid evaluate --released`.
 
 Belongs here: options, originals beside their releases, and the table of a release. Does not belong here: making a
-release (`releasing.py`), reading one (`corpora/released_texts.py`), or any measure (`evaluation/`).
+release (`deidentify/releasing.py`), reading one (`corpora/released_texts.py`), or any measure (`evaluation/`).
 """
 
 from __future__ import annotations

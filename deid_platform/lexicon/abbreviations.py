@@ -1,7 +1,7 @@
 """What two or three letters stand for in a clinic, when they are not somebody's initials.
 
 Belongs here: how well known letters are as an abbreviation. Does not belong here: whose initials they are, or where
-they stand (`staff/`, `roster/initials.py`).
+they stand (`detection/topics/staff/`, `detection/topics/roster/initials.py`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What kind of word a capitalised word is: a name of the shipped lists, a word of every clinic, or unknown.
 
 Belongs here: what the lists and the build of one word say of it. Does not belong here: which words make a name
-together (`vocabulary.py`), or what an eponym names (`eponyms.py`).
+together (`detection/rules/names/vocabulary.py`), or what an eponym names (`detection/rules/names/eponyms.py`).
 """
 
 from __future__ import annotations

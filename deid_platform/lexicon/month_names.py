@@ -1,7 +1,7 @@
 """Months, days of the week and ordinal numbers in the languages in which notes write dates.
 
 Belongs here: the calendar's words, how a text writes one, and another one written the same way. Does not belong
-here: dates (`written_dates.py`).
+here: dates (`surrogates/written_dates.py`).
 
 Source: the calendar; abbreviations as common dictionaries of each language give them.
 """

@@ -1,7 +1,7 @@
 """How many requests wait for a worker process, and for how long.
 
-Belongs here: the bounded queue before the processes, readiness. Does not belong here: the processes (`workers.py`), or
-what they do (`work.py`).
+Belongs here: the bounded queue before the processes, readiness. Does not belong here: the processes
+(`engine/workers.py`), or what they do (`work.py`).
 """
 
 from __future__ import annotations

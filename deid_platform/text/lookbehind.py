@@ -1,6 +1,7 @@
 """Expressions of what stands right before a place, read backwards from it.
 
-Belongs here: how they are read. Does not belong here: what any of them says (`context/names.py`, `relatives.py`).
+Belongs here: how they are read. Does not belong here: what any of them says (`detection/context/names.py`,
+`detection/resolve/relatives.py`).
 
 Sought forwards, an expression that must end at a place is tried at every code point before it; read backwards it is
 tried once.

@@ -1,7 +1,7 @@
 """Ways around the gate and around what is hidden, each tried for real by whoever could try it.
 
 Belongs here: attacks that take more than one statement. Which statement each role may run at all is in
-`test_roles.py`; what a measurement must be bound to, in `test_gate.py`.
+`server/test_roles.py`; what a measurement must be bound to, in `test_gate.py`.
 """
 
 from __future__ import annotations

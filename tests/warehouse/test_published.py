@@ -1,6 +1,7 @@
 """What the papers print, as seeds of dbt: every figure that can be computed from others agrees, but for those listed.
 
-Belongs here: the arithmetic of the papers' tables. Does not belong here: the marts that show them (`test_marts.py`).
+Belongs here: the arithmetic of the papers' tables. Does not belong here: the marts that show them
+(`readers/test_marts.py`).
 
 A printed figure is right if rounding what the others give yields it; where those were rounded themselves, if any of
 the values that they may have had yields it. Whatever is left must be a row of published_misprints.csv, and nothing else

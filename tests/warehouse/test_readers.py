@@ -1,7 +1,7 @@
 """What readers could learn or take by other ways than reading: plans, order, sessions, the clock, group roles.
 
-Belongs here: attacks of whoever has a reader's login. What a reader is granted is in `test_projects.py`; attacks on the
-gate are in `test_bypasses.py`.
+Belongs here: attacks of whoever has a reader's login. What a reader is granted is in `readers/test_projects.py`;
+attacks on the gate are in `test_bypasses.py`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Notes of whose gold people were asked, and that somebody accepted.
 
 Belongs here: what is kept of them, and whether a note still has the text that people saw. Does not belong here: rounds
-and annotators (`annotation/`), or which notes are measured (`measured_notes.py`).
+and annotators (`review/annotation/`), or which notes are measured (`measured_notes.py`).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """What the sampler needs to know of each note of the store.
 
 Belongs here: keeping that beside the notes, which version of a note counts, and that notes count which have not left.
-Does not belong here: who has left (`refresh/hiding/departed.py`), the sampler (`sampling.py`), or what becomes of the
-notes that it takes (`measured_notes.py`).
+Does not belong here: who has left (`refresh/hiding/departed.py`), the sampler (`evaluation/scores/sampling.py`), or
+what becomes of the notes that it takes (`measured_notes.py`).
 
 Of each delivery a small table is kept (`refresh/datasets/derived.py`), so that a refresh reads the texts of new
 deliveries alone. It says whether a note has an identifier of its own patient by the topics as of the note's own

@@ -1,7 +1,7 @@
 """The test set and the gold of the notes that are measured.
 
 Belongs here: which notes are chosen, and where their gold comes from. Does not belong here: the sampler's formulas
-(`sampling.py`), or running a detector over the notes (`scoring.py`).
+(`evaluation/scores/sampling.py`), or running a detector over the notes (`scoring.py`).
 
 There are two sets: the site's own notes with gold (adjudicated annotations, slots planted in its own corpus), else the
 synthetic hospital's, and then the summary says that recall on the site's own notes is not measured; and the library's

@@ -4,7 +4,7 @@ Belongs here: which notes are attacked, and which figures go to `quality`. Does 
 (`evaluation/disclosure/attacker/`).
 
 A prompt holds a released note and what the topics know of some patients, so it goes only where notes may go
-(`address.py`). Answers are counted and dropped.
+(`settings/address.py`). Answers are counted and dropped.
 """
 
 from __future__ import annotations

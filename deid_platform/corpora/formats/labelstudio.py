@@ -1,7 +1,7 @@
 """Label Studio's JSON: tasks for people to annotate, what comes back, and the same as a format of gold.
 
 Belongs here: that JSON and the configuration of its labels. Does not belong here: reading it
-(`labelstudio_export.py`), who annotates what and when (`annotation/`), or what its labels are (`labels.py`).
+(`labelstudio_export.py`), who annotates what and when (`review/annotation/`), or what its labels are (`labels.py`).
 
     [{"id": 1, "data": {"text": ..., "note": ...}, "meta": {...},
       "annotations": [{"completed_by": 3, "was_cancelled": false, "ground_truth": false, "result": [

@@ -1,7 +1,7 @@
 """What Label Studio exports, task by task: the annotations of each, with offsets that hold the text that they say.
 
 Belongs here: reading that JSON. Does not belong here: writing it (`labelstudio.py`), or who annotated what
-(`annotation/`).
+(`review/annotation/`).
 
 Label Studio counts offsets in code points, and CR LF as two; old versions counted UTF-16 units, in which a character
 outside the basic plane is two. So the text at each offset is compared with the one that the item says by its words,

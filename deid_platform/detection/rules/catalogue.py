@@ -1,7 +1,7 @@
 """The shipped tables of recognizers.
 
 Belongs here: which tables there are, and how an entry becomes a recognizer. Does not belong here: running one
-(`engine/engines/recognizer.py`), entries (`en/*.yaml`, `it/*.yaml`, `es/*.yaml`, `spelled/*.yaml`, `shared/*.yaml`) and
+(`engine/recognizer.py`), entries (`en/*.yaml`, `it/*.yaml`, `es/*.yaml`, `spelled/*.yaml`, `shared/*.yaml`) and
 their validators, which stand beside them.
 """
 

@@ -1,8 +1,8 @@
 """A note and the text that was released of it, whoever made it, and which places of the note the release hides.
 
 Belongs here: the record that every measure of a release takes, and places from the two texts alone where nobody knows
-the spans. Does not belong here: reading releases (`corpora/released_texts.py`), making them (`releasing.py`), or any
-measure.
+the spans. Does not belong here: reading releases (`corpora/released_texts.py`), making them
+(`deidentify/releasing.py`), or any measure.
 
 Where spans are not known, words, numbers such as dates, and single other characters are aligned by Needleman-Wunsch, as
 Aghakasiri 2025 does (`retention/alignment.py`); neither case nor white space counts. What has no partner of the same

@@ -1,7 +1,7 @@
 """How far two people who annotated the same notes agree, and where they do not.
 
 Belongs here: agreement between two annotators, from their spans alone. Does not belong here: who they are and which
-notes they had (`annotation/`), or a detector against gold (`scores.py`).
+notes they had (`review/annotation/`), or a detector against gold (`scores.py`).
 
 Neither annotator is the truth, so every measure is the same with the two exchanged. F1 of spans needs no count of what
 neither marked, which has no natural number (Hripcsak and Rothschild 2005, JAMIA 12:296). Cohen's kappa (1960, Educ

@@ -1,7 +1,7 @@
 """The published formats of clinical vocabularies, read line by line.
 
 Belongs here: one function a format, from a text stream to terms, and which rows of it count. Does not belong
-here: opening files and choosing among terms (`normalize.py`).
+here: opening files and choosing among terms (`reading.py`).
 
 Places, people, populations, occupations and organisations are in most of these vocabularies too, and a term of
 those would uncover an identifier. So each format takes what its own classification says is clinical, by

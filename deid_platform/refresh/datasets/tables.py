@@ -65,7 +65,7 @@ CORPUS_COUNTS = "bench/corpus_counts"
 CONTRIBUTIONS = "bench/contributions"
 DETECTOR_SCORES = "bench/detector_scores"
 PROMPT_TRIALS = "bench/prompt_trials"
-"""No rows: what each detector scored on each surrogate corpus, and the digests of both (`leaderboard.py`)."""
+"""No rows: what each detector scored on each surrogate corpus, and the digests of both (`bench/leaderboard/`)."""
 SURROGATE_TOPICS = {name: f"bench/surrogate_{name}" for name in TOPICS}
 DETECTIONS = "bench/detections"
 LAB = "bench/lab/measures"

@@ -1,6 +1,6 @@
 """Patients of a feed's deliveries folded into a file: memory holds what is needed to find a row, and not the rows.
 
-Belongs here: writing the file that `topics_file.py` reads. Does not belong here: which deliveries count
+Belongs here: writing the file that `large_tables/topics_file.py` reads. Does not belong here: which deliveries count
 (`refresh/intake/sealing.py`), or how rows of one patient fold (`notes.py`), which is asked here patient by patient.
 
 Each row is written as it is read. Of a patient who has but one, that is the record already; of others the folded record

@@ -1,7 +1,7 @@
 """Validators of initials in Italian text: whether letters with points are a person's initials or an abbreviation.
 
 Belongs here: the validators that `initials.yaml` names. Does not belong here: names that are written out
-(`italian.py`).
+(`people.py`).
 """
 
 from __future__ import annotations
