@@ -1,10 +1,11 @@
 """The command line, `deid`.
 
     terminal, inputs       what commands share: output and the installation; options of those that read files of notes
-    redact, serve          without an installation: a file of notes, and the platform as an HTTP service
-    evaluate, compare      without one too: scores on a file of gold, and detectors side by side
+    redact, serve          a file of notes, and the platform as an HTTP service; neither needs an installation
+    evaluate, compare      scores on a file of gold, and detectors side by side; neither needs an installation
     released               released texts, and their scores
-    demo, operate          a first look; running an installation, from `hospital` and `refresh` to `doctor`
+    demo                   a first look
+    operate                running an installation, from `hospital` and `refresh` to `doctor`
     feeds, gate, database  a feed's files, the gate and its waivers, the warehouse's server
     dossier, releases      signed dossiers, and which release analysts see
     projects, extract      who may read a release, and extracts of it

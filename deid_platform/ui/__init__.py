@@ -1,9 +1,9 @@
 """The UI: Dagster's webserver behind a guard of our own, and `deid ui`, which starts it with all that it needs.
 
-    guard             who may talk to the webserver
-    server, __main__  the guarded webserver, and one of a production installation
-    local             `deid ui`: a person's installation with all that it needs
-    desk, queue       the pages of removals and of quarantined notes
+    guard            who may talk to the webserver
+    server           the guarded webserver on one Dagster instance
+    local, __main__  `deid ui` for one person; one webserver of a production installation
+    desk, queue      the pages of removals and of quarantined notes
 
 And the pages on which people judge removals and decide about quarantined notes, behind the same guard.
 

@@ -1,16 +1,18 @@
 """A synthetic institution: deterministic by seed, its gold planted and kept apart from its feed.
 
-    spec                         what is asked for and what comes back
-    institution, households      who works there, who lives there
-    draws, places, place_forms   names and firms from the pools; slots for places, and places by pattern
-    grammar, library, rule       how prose is written down, the templates, how one slot is filled
-    selection                    what is held out
-    chart, people                what one note knows, of its patient and of everybody else
-    slots, forms                 what a slot writes; persons, dates and numbers by pattern
-    dates, numbers, identifiers  days as notes write them; numbers that name things; numbers that can belong to nobody
-    compose, page                one note, and the page that it is set on
-    deliveries                   what arrives when
-    feed                         how deliveries lie on disk, their gold apart
+    spec                     what is asked for and what comes back
+    people                   records of people, places and firms, and what is true of a patient on a day
+    draws, identifiers       names and addresses from the pools; numbers that can belong to nobody
+    institution, households  facilities and staff; patients and their families
+    grammar, library         how prose is written down, and the package data read once
+    selection                what is held out
+    chart, dates             what one note knows, and how it writes days
+    rule, slots              how one slot of a template is filled, and what a slot writes
+    numbers, places          slots for dates and numbers, and for places
+    forms, place_forms       persons, dates, numbers and places written by a pattern
+    compose, page            one note, and the page that it is set on
+    deliveries               what arrives when
+    feed                     how deliveries lie on disk, their gold apart
 
 Belongs here: patients, families, staff, facilities and the notes about them, with every identifier's
 place known because it was planted. Does not belong here: reading a feed (`corpora/files.py`) or looking

@@ -1,7 +1,5 @@
 """From candidates to spans: propagated mentions, recovered clinical terms, relatives, and merged overlaps.
 
-In the order of the stages.
-
     propagate/             further mentions of what a note named once
     asked                  what a language model found, under the labels that others gave
     days/                  days, by how the note writes the others
@@ -13,4 +11,7 @@ In the order of the stages.
     clinicians, relatives  whose a name is: clinicians found as patients, relatives found as clinicians
     cross_note             mentions of a patient's other notes
     merge                  overlapping candidates become one
+
+Belongs here: stages over candidates, which stand here in their order. Does not belong here: finding candidates
+(`detection/rules`, `detection/topics`, `detection/models`).
 """
