@@ -14,7 +14,7 @@ from resources import SiteResource
 TITLES = ("label", "spans of A", "spans of B", "F1 exact", "F1 overlapping", "kappa", "95% from", "to")
 
 
-@layer_asset("review/annotation/agreement", owner=PRIVACY, kinds={"table"}, deps=[test_set])
+@layer_asset("annotation/agreement", owner=PRIVACY, kinds={"table"}, deps=[test_set])
 def annotation_agreement(site: SiteResource) -> Counts:
     """Agreement of two annotators: F1 of their spans, and Cohen's kappa over words with 95% bootstrap intervals.
 

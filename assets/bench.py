@@ -133,7 +133,7 @@ def metrics(site: SiteResource) -> Counts:
     )
 
 
-@layer_asset("bench/lab/measures", owner=PRIVACY, kinds={"postgres"}, deps=[detections])
+@layer_asset("bench/lab", owner=PRIVACY, kinds={"postgres"}, deps=[detections])
 def laboratory(site: SiteResource) -> Counts:
     """What the detector misses by risk, what an attacker makes of it, what of the medicine is left; quality.lab_score.
 

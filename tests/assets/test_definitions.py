@@ -69,7 +69,7 @@ ASSETS = {
     ),
     "bench/test_set": ("privacy-office", "parquet phi", False, None, "source/raw_notes"),
     "bench/gold_notes": ("privacy-office", "parquet phi", False, None, "bench/test_set"),
-    "review/annotation/agreement": ("privacy-office", "table", False, None, "bench/test_set"),
+    "annotation/agreement": ("privacy-office", "table", False, None, "bench/test_set"),
     "review/removals": ("privacy-office", "postgres", False, None, "bench/detections"),
     "bench/detections": (
         "privacy-office",
@@ -92,7 +92,7 @@ ASSETS = {
     "models/cross_format": ("data-engineering", "onnx", False, "gpu", ""),
     "models/learning_curve": ("data-engineering", "onnx", False, "gpu", ""),
     "bench/metrics": ("privacy-office", "postgres", False, None, "bench/detections"),
-    "bench/lab/measures": ("privacy-office", "postgres", False, None, "bench/detections"),
+    "bench/lab": ("privacy-office", "postgres", False, None, "bench/detections"),
     "bench/stability": ("privacy-office", "postgres", False, "gpu", "bench/gold_notes"),
     "bench/utility": ("privacy-office", "postgres", False, None, "bench/detections"),
     "bench/cost": ("privacy-office", "postgres", False, "gpu", "bench/gold_notes"),
@@ -106,7 +106,7 @@ ASSETS = {
     **{
         f"marts/{name}": (
             *("analytics", "dbt postgres", False, None),
-            " ".join(["bench/lab/measures", "bench/metrics", *papers]),
+            " ".join(["bench/lab", "bench/metrics", *papers]),
         )
         for name, papers in {
             "leaderboard": [],
@@ -128,7 +128,7 @@ ASSETS = {
     },
     "marts/score_history": (
         *("analytics", "dbt postgres", False, None),
-        "bench/lab/measures bench/metrics",
+        "bench/lab bench/metrics",
     ),
     **{
         f"papers/{name}": ("analytics", "dbt postgres", False, None, "")
@@ -140,7 +140,7 @@ ASSETS = {
     },
     "marts/published_coverage": ("analytics", "dbt postgres", False, None, "marts/published_beside_ours"),
     "research/release": ("analytics", "postgres", False, None, "marts/note_profile research/note_version"),
-    "research/dossier": ("privacy-office", "html", False, None, "bench/lab/measures research/release"),
+    "research/dossier": ("privacy-office", "html", False, None, "bench/lab research/release"),
 }
 
 OF_DBT = ("marts", "papers")
@@ -265,7 +265,7 @@ def test_a_refresh_makes_everything_but_what_is_made_on_request(definitions: dg.
     assert set(ASSETS) - {"/".join(key.path) for key in made} == {
         "dictionaries/harvested",
         "dictionaries/recovered",
-        "review/annotation/agreement",
+        "annotation/agreement",
         "review/removals",
         "models/trained",
         "models/leave_one_locale_out",
@@ -289,7 +289,7 @@ def test_no_refresh_asks_a_language_model_to_judge(definitions: dg.Definitions) 
     judging = judge_assets(Settings(site="north", profile="demo", llm={"url": "http://127.0.0.1:9/v1", "model": "toy"}))
     every = [*(definitions.assets or ()), *judging]
     made = {key.to_user_string() for key in refresh.selection.resolve(every)}
-    assert "bench/lab/measures" in made and not any(key.startswith("judges/") for key in made)
+    assert "bench/lab" in made and not any(key.startswith("judges/") for key in made)
     assert {it.key.to_user_string() for it in judging} == {"judges/pairs", "judges/retention", "judges/panel"}
 
 

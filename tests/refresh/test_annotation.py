@@ -389,7 +389,7 @@ def test_the_asset_shows_agreement_without_small_counts_or_text(fresh, tmp_path)
     resource = SiteResource(config=str(fresh.settings.root / "deid.toml"))
     with dg.DagsterInstance.ephemeral() as instance:
         assert dg.materialize([annotation_agreement], resources={"site": resource}, instance=instance,
-                              selection=["review/annotation/agreement"]).success  # fmt: skip
+                              selection=["annotation/agreement"]).success  # fmt: skip
         event = instance.get_latest_materialization_event(dg.AssetKey(["annotation", "agreement"]))
     shown = event.asset_materialization.metadata
     assert shown["dagster/row_count"].value == 3

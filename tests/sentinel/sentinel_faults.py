@@ -90,17 +90,17 @@ def raising(broken: Broken, fault: str, original: Callable[..., Any]) -> Callabl
 
 
 RAISING = {
-    "topics": "assets.source:intake.take_in_topic",
-    "raw_notes": "assets.source:intake.take_in_notes",
-    "institution": "assets.dictionaries:dictionaries.write_institution",
-    "medical": "assets.dictionaries:dictionaries.write_medical",
+    "topics": "assets.source:sealing.take_in_topic",
+    "raw_notes": "assets.source:sealing.take_in_notes",
+    "institution": "assets.dictionaries:record.write_institution",
+    "medical": "assets.dictionaries:record.write_medical",
     "redacted_notes": "assets.deid:redact_delivery",
     "test_set": "assets.bench:measured_notes.build_test_set",
     "figure": "assets.bench:sample_figure",
     "gold_notes": "assets.bench:measured_notes.collect_gold",
     "detections": "assets.bench:scoring.run_detector",
     "metrics": "assets.bench:scoring.measure",
-    "lab": "assets.bench:lab.measure",
+    "lab": "assets.bench:measures.measure",
     "withdrawals": "assets.gate:stage.stage_withdrawals",
     "named since": "assets.gate:hide_named_since",
     "delivery": "assets.gate:stage.stage_delivery",

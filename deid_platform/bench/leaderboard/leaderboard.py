@@ -45,11 +45,15 @@ from deid_platform.warehouse.server.roles import Role
 
 _ENGLISH = "en"
 _CODE = (
-    *(f"deid_platform.evaluation.{it}" for it in ("bootstrap", "by_length", "claimed", "name_groups", "scores")),
-    *(f"deid_platform.evaluation.{it}" for it in ("token_scores", "tokens")),
-    *(f"deid_platform.evaluation.{it}" for it in ("occurrence_counts", "retention.icd", "tags")),
-    *(f"deid_platform.bench.{it}" for it in ("detectors", "leaderboard", "paper_figures", "reading")),
-    *(f"deid_platform.{it}" for it in ("bench.readings_released", "detection.peers.claims")),
+    *(f"deid_platform.evaluation.scores.{name}" for name in ("bootstrap", "by_length", "name_groups", "scores")),
+    *(f"deid_platform.evaluation.scores.{name}" for name in ("token_scores", "tokens")),
+    *(f"deid_platform.evaluation.{name}" for name in ("comparison.claimed", "panel.occurrence_counts")),
+    *(f"deid_platform.evaluation.{name}" for name in ("released.tags", "retention.icd")),
+    *(
+        f"{__package__}.{name}"
+        for name in ("detectors", "leaderboard", "paper_figures", "reading", "readings_released")
+    ),
+    "deid_platform.detection.peers.claims",
 )
 _MEASURES = ("recall", "precision", "f1", "entity_recall", "leak_rate", "clinical_retention")
 _ON_CLAIMS = ("recall", "precision", "f1", "entity_recall")

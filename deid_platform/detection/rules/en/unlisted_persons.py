@@ -26,7 +26,8 @@ _CREDENTIAL = alternatives(written_terms("credentials.sure") + written_terms("cr
 # What a sentence goes on with after somebody who is named in it: it ends, says when, where, to whom, or what they do.
 GOES_ON = compiled(
     r"""(?:['’]s)?(?:
-    [ \t]*(?:$|[\r\n.,;:)\[\]}&"”+@>|=]|[-–—]{1,2}[ \t]|/(?!\p{Ll})) |[ \t]+(?:[@&(+\#\d]|x[ ]?\d|w/|[-–—]
+    [ \t]*(?:$|[\r\n.,;:)\[\]}&"”+@>|=]|[-–—]{1,2}[ \t]|/(?!\p{Ll}))
+    |[ \t]+(?:[@&(+\#\d]|x[ ]?\d|w/|[-–—]
     |(?:at|on|in|of|from|for|with|re|regarding|about|and|or|but|who|whom|whose|that|this|these|to|via|by|per|after|as
     |before|during|while|when|if|so|because|again|also|then|than|now|here|there|too|not|yet|has|had|have|is|was|were
     |will|would|can|could|did|does|may|must|should|without|until|since|over|through|prior|upon|both|today|tonight
