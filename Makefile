@@ -102,7 +102,7 @@ format: $(VENV)/.dev  ## ruff format and its safe fixes
 
 constraints:  ## resolve every version anew into constraints.txt
 	rm -rf build/constraints && $(PYTHON) -m venv build/constraints
-	build/constraints/bin/pip install --quiet -e '.[platform,dev]' cyclonedx-bom
+	build/constraints/bin/pip install --quiet -e '.[platform,dev]'
 	(grep '^#' constraints.txt; build/constraints/bin/pip freeze --exclude-editable) > build/constraints.txt
 	mv build/constraints.txt constraints.txt
 
@@ -132,9 +132,9 @@ $(VENV)/.dev: $(VENV)/bin/python pyproject.toml constraints.txt
 	@touch $@ $(VENV)/.base
 
 # Apart, since what it brings makes each process that loads dbt or Great Expectations begin 1.4 seconds later.
-$(VENV)-sbom/.done: constraints.txt
+$(VENV)-sbom/.done:
 	@test -x $(VENV)-sbom/bin/python || $(PYTHON) -m venv $(VENV)-sbom
-	@$(VENV)-sbom/bin/pip install --quiet --disable-pip-version-check -c constraints.txt cyclonedx-bom
+	@$(VENV)-sbom/bin/pip install --quiet --disable-pip-version-check cyclonedx-bom==7.5.0
 	@touch $@
 
 $(VENV)-ml/.done: pyproject.toml constraints.txt
