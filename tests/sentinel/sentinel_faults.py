@@ -278,14 +278,19 @@ def break_everything(broken: Broken) -> None:
     # Another attempt fails like the first: no need to wait for it.
     assets.layer.RETRIES = dg.RetryPolicy(max_retries=1)
 
-    run = dg.JobDefinition.execute_in_process
+    replace("deid_platform.main_job.command:execute", partial(in_hand, broken))
 
-    def execute(self: Any, *args: Any, **kwargs: Any) -> Any:
-        broken.watermark = kwargs["partition_key"].partition("@")[2]
+
+def in_hand(broken: Broken, original: Callable[..., Any]) -> Callable[..., Any]:
+    """Tells which delivery a run is of; a server that a fault has stopped is there again."""
+
+    @wraps(original)
+    def execute(*args: Any, partition: str, **kwargs: Any) -> Any:
+        broken.watermark = partition.partition("@")[2]
         _server(broken).start()
-        return run(self, *args, **kwargs)
+        return original(*args, partition=partition, **kwargs)
 
-    dg.JobDefinition.execute_in_process = execute  # type: ignore[method-assign]
+    return execute
 
 
 def watch_figures(out: Path) -> None:

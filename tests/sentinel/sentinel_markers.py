@@ -26,6 +26,14 @@ from deid_platform.notes import Facility, Note, Patient, Provider
 
 TYPE = "progress note"
 DRUG = "metoprolol"
+PLAIN = (
+    "The visit today was for a routine check. There has been no change in appetite, sleep or energy since the "
+    "last one, and no pain in the chest or the legs. Blood pressure was taken at home every morning and was in "
+    "the usual range. The lungs are clear, the heart sounds are regular, and there is no swelling of the ankles. "
+    "We will go on as before and see how things are in three months, or earlier if there is any trouble with "
+    "breathing."
+)
+"""So much English that made-up names and addresses are not told as notes in another language."""
 _ONSETS = ("z", "x", "qu", "v", "k", "j", "w", "zh", "kr", "vl", "gz", "xh")
 _VOWELS = "aeiou"
 
@@ -143,7 +151,8 @@ class Scene:
             f"{patient['first_name']} {patient['middle_name']} {patient['last_name']}, MRN {patient['mrn']}, "
             f"SSN {patient['ssn']}, born {month}/{day}/{year}, of {patient['street']}, {patient['city']} "
             f"{patient['zip']}, phone {patient['phone']}, e-mail {patient['email']}. Seen by Dr. "
-            f"{provider['first_name']} {provider['last_name']} at {facility['name']}, phone {facility['phone']}."
+            f"{provider['first_name']} {provider['last_name']} at {facility['name']}, phone {facility['phone']}. "
+            f"{PLAIN}"
         )
 
     def _bad_rows(self) -> list[bytes]:
