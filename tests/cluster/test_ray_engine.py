@@ -209,7 +209,7 @@ def test_nothing_is_left_of_a_cluster_whose_owner_is_killed(tmp_path: Path) -> N
     script = (
         "import os, signal, sys\n"
         "from pathlib import Path\n"
-        "from deid_platform import ray_engine\n"
+        "from deid_platform.engine import ray_engine\n"
         "from deid_platform.detection import DetectorSpec\n"
         "from deid_platform.notes import Note\n"
         "engine = ray_engine.RayEngine(workers=1, batch_size=1, spool=Path(sys.argv[1]))\n"
