@@ -96,7 +96,7 @@ def installed(programs: Path) -> dict[str, str]:
 
 
 def size(programs: Path) -> int:
-    """The bytes of the files of an environment, without links (`du --apparent-size`) and what use leaves beside them."""
+    """The bytes of an environment's files, without links (`du --apparent-size`) and what use leaves beside them."""
     files = (path for path in programs.parent.rglob("*") if path.is_file() and not path.is_symlink())
     return sum(path.stat().st_size for path in files if "__pycache__" not in path.parts)
 
