@@ -103,10 +103,8 @@ def _reasons(today: Today, delivery: Delivery, held: DeliverySummary | None) -> 
         return ("new",) if made is None else ("not staged",)
     if names := tuple(str(name) for name in _differences(today, made, staged)):
         return names
-    if reported_since(today, made):
-        doubt = _made_as_today(today, delivery, staged)
-        if doubt is None or doubt.open:
-            return ("reports to be searched for",)
+    if _doubt(today, made).open:
+        return ("reports to be searched for",)
     if (held.state, held.release, held.published) != ("promoted", today.release, staged.meta["staged_digest"]):
         return ("not promoted",)
     return tuple(f"not measured: {name}" for name in held.missing)
@@ -145,17 +143,22 @@ def _held_but_for_reports(today: Today, delivery: Delivery, held: DeliverySummar
 
 def _made_as_today(today: Today, delivery: Delivery, staged: Manifest) -> Doubt | None:
     """What reports leave to ask of what is staged; None if a run of today would stage anything else."""
-    site, made = today.site, Made.of(today.site, delivery)
+    made = Made.of(today.site, delivery)
     if made is None or next(_differences(today, made, staged), None) is not None:
         return None
-    since = reported_since(today, made)
+    return _doubt(today, made)
+
+
+def _doubt(today: Today, made: Made) -> Doubt:
+    """What reports leave to ask of rows that differ in nothing."""
+    site, since = today.site, reported_since(today, made)
     settled = {
         "rows": site.keyring.digest(*(part.digest for part in made.redacted.parts)),
         "recipe": recipe_of(today, made),
         "search": module_digest(_SEARCH),
     }
-    clear = not since or _searched(site, delivery) == settled
-    return Doubt(delivery, since, settled, open=not clear)
+    clear = not since or _searched(site, made.delivery) == settled
+    return Doubt(made.delivery, since, settled, open=not clear)
 
 
 def _differences(today: Today, made: Made, staged: Manifest) -> Iterator[Difference]:

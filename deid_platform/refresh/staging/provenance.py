@@ -101,6 +101,11 @@ class Today:
         return upserts_until(self.site.store, self.newest, self.site.keyring)
 
     @cached_property
+    def upserts_of(self) -> Callable[[Delivery], Upserts | None]:
+        """The same of one delivery, checked once."""
+        return cache(lambda delivery: upserts_as_of(self.site.store, self.upserts, delivery, self.site.keyring))
+
+    @cached_property
     def found(self) -> dict[Delivery, str]:
         """Names what the first pass found, by delivery."""
         return first_pass_digests(self.site.store, self.newest, self.site.keyring)
@@ -249,7 +254,7 @@ def _of_the_recipe(today: Today, made: Made) -> Iterator[Difference]:
 
 
 def _recipe(today: Today, made: Made, reported: list[str]) -> str:
-    upserts = upserts_as_of(today.site.store, today.upserts, made.delivery, today.site.keyring)
+    upserts = today.upserts_of(made.delivery)
     return today.recipe.digest_with(
         str(made.redacted.meta.get("dictionary_digest")),
         rosters_incomplete=upserts is not None and upserts.rosters_incomplete,
@@ -284,7 +289,7 @@ def _of_todays_topics(today: Today, made: Made) -> bool:
         spec = replace(site.spec(topics_as_of(site.store, delivery)), local_words=known)
         return spec.dictionary_digest(site.keyring)
 
-    upserts = upserts_as_of(site.store, today.upserts, delivery, site.keyring)
+    upserts = today.upserts_of(delivery)
     if upserts is None:
         digest = folded()
     else:
